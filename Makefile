@@ -1,0 +1,63 @@
+# Two commands matter: `make play` and `make test`. Both set up all that they need.
+
+PYTHON ?= python3
+export PYTHON
+VENV := .venv
+BIN := $(VENV)/bin
+BOT ?= examples/mines
+SEED ?= 1
+MODEL ?= embedded
+
+# What a bare Debian machine lacks. libgl1 and libglib2.0-0: OpenCV; python3-tk: pyautogui; the rest: a display and
+# games. xdotool is for the tests alone, which play the part of a hostile desktop with it.
+SYSTEM := python3-venv python3-tk libgl1 libglib2.0-0 xvfb openbox sgt-puzzles
+SYSTEM_TEST := $(SYSTEM) xdotool x11-utils git
+
+.PHONY: play test check bench setup system system-test weights clean help
+
+help:
+	@echo "make play   play Mines with the embedded model (BOT=..., SEED=..., MODEL=scripted)"
+	@echo "make test   checks and tests"
+	@echo "make check  ruff, mypy, pyright, import-linter"
+	@echo "make bench  benchmarks: games won and ticks on time, for each model"
+	@echo "make setup  the virtual environment with everything for development"
+
+play: system $(VENV)/play.ok weights
+	$(BIN)/onmark run $(BOT) --seed $(SEED) --model $(MODEL)
+
+test: system-test setup weights check
+	$(BIN)/pytest -q
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: system setup weights
+	$(BIN)/onmark eval $(BOT) --check
+
+setup: $(VENV)/dev.ok
+
+weights: $(VENV)/play.ok
+	$(BIN)/onmark model fetch
+
+$(VENV)/play.ok: pyproject.toml
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/dev.ok: pyproject.toml
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/play.ok
+
+system:
+	@.ci/system-packages $(SYSTEM)
+
+system-test:
+	@.ci/system-packages $(SYSTEM_TEST)
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,76 @@
+"""A small process that releases what the agent held, when the agent dies in a way that no code of its own survives.
+
+The agent tells it through a pipe what it is about to press and what it has released. The pipe's end is the agent's
+end, SIGKILL included; the guardian then releases what is still held, through a connection to the display of its own.
+It stands in a session of its own, so that what ends the agent's terminal does not end it first.
+
+``python -m actuation.guardian`` reads a line for each change: ``+left`` or ``-left``.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from actuation.backend import Backend, PyAutoGui
+
+PATIENCE_S = 5  # for the releases at the end; a display that died with the agent would be waited for without end
+
+
+class Guardian:
+    """The agent's side of the pipe. Close it when all is released."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "actuation.guardian"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def pressing(self, button: str) -> None:
+        """Told before a button goes down."""
+        self._tell("+", button)
+
+    def released(self, button: str) -> None:
+        """Told after a button came up."""
+        self._tell("-", button)
+
+    def close(self) -> None:
+        """End the guardian; it releases what it was not told to be released."""
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._process.stdin.close()
+        self._process.wait(PATIENCE_S + 5)
+
+    def _tell(self, sign: str, button: str) -> None:
+        assert self._process.stdin is not None  # noqa: S101 - opened as a pipe above
+        self._process.stdin.write(f"{sign}{button}\n".encode())
+        self._process.stdin.flush()
+
+
+def watch(lines: Iterable[str], backend: Backend) -> None:
+    """Follow the ledger to its end, then release what is left in it, last pressed first."""
+    held: list[str] = []
+    for line in lines:
+        sign, button = line[:1], line[1:].strip()
+        if sign == "+":
+            held.append(button)
+        elif button in held:
+            held.remove(button)
+    signal.alarm(PATIENCE_S)
+    for button in reversed(held):
+        backend.release(button)
+
+
+def main() -> None:
+    """Run as a process: the ledger comes on standard input."""
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, signal.SIG_IGN)
+    watch(sys.stdin, PyAutoGui())
+
+
+if __name__ == "__main__":
+    main()

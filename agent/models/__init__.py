@@ -1,0 +1,1 @@
+"""The model stage: whatever answers a request under a constraint."""

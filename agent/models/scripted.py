@@ -1,0 +1,75 @@
+"""Models without a language model: a bot's own script, and a uniform random choice. Both are held like any other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel
+
+from actuation.tools import Tool
+from agent.models.base import Claim, DecodeRequest, Dialect, Reply
+from grammar.shape import tool_shapes
+from grammar.spelling import by_number, spell
+from perception.observation import Observation
+
+
+class ScriptedModel:
+    """Plays what a function of the observation says.
+
+    The action is spelt, and the spelling goes through the same verifier, validator and guards as any reply. It claims
+    nothing: a script is not decoded under a grammar.
+
+    Args:
+        tools: the bot's tools.
+        script: from an observation to an action on one of its marks.
+    """
+
+    name = "scripted"
+    dialects: tuple[Dialect, ...] = ()
+
+    def __init__(self, tools: Sequence[type[BaseModel]], script: Callable[[Observation], Tool]) -> None:
+        self._shapes = {shape.type: shape for shape in tool_shapes(tools)}
+        self._script = script
+
+    def prepare(self, stable: str) -> None:
+        """Nothing to read."""
+
+    def complete(self, request: DecodeRequest) -> Reply:
+        """Spell what the script says."""
+        if request.seen is None:
+            raise ValueError("a scripted model needs the observation in its request")
+        action = self._script(request.seen)
+        marks = by_number(request.seen.marks)
+        return Reply(text=spell(self._shapes[type(action)], action, marks), finish="stop")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class RandomModel:
+    """Draws uniformly from the tick's language: what a model is worth that knows nothing. Repeatable by its seed."""
+
+    name = "random"
+    dialects: tuple[Dialect, ...] = ("choices",)
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - a baseline, not a secret
+
+    def prepare(self, stable: str) -> None:
+        """Nothing to read."""
+
+    def complete(self, request: DecodeRequest) -> Reply:
+        """One sentence of the language.
+
+        Raises:
+            ValueError: the language is too large to be written out.
+        """
+        artifact = request.artifacts.get("choices")
+        if artifact is None:
+            raise ValueError("the random model needs a tick language that is small enough to write out")
+        text = self._random.choice(artifact.choices)
+        return Reply(text=text, finish="stop", claim=Claim(dialect="choices", digest=artifact.digest))
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,137 @@
+"""Play a game: put the parts together, run, and leave a session."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from actuation.backend import PyAutoGui
+from actuation.executor import Executor
+from actuation.guardian import Guardian
+from agent.bot import Bot
+from agent.clock import SystemClock
+from agent.desktop import display, game_window
+from agent.load import load_model
+from agent.metrics import RunReport
+from agent.models.base import Model
+from agent.scheduler import Scheduler, Watcher
+from agent.session.records import SessionHeader, TickRecord
+from agent.session.writer import SessionWriter
+from grammar.shape import wire_name
+from perception.image import write_png
+from perception.live import LiveWindow
+from perception.observation import Observation
+from perception.overlay import draw
+from perception.perceiver import Perceiver
+from perception.window import Desktop
+
+RECORDED_DEPENDENCIES = ("llguidance", "mss", "numpy", "opencv-python", "pyautogui", "pydantic")
+
+
+def play(
+    bot: Bot,
+    *,
+    model: str | Model = "embedded",
+    seed: int = 1,
+    hz: float = 2.0,
+    ticks: int | None = None,
+    folder: Path | None = None,
+    own_display: bool = False,
+    watcher: Watcher | None = None,
+) -> RunReport:
+    """Play one game from start to end.
+
+    Args:
+        bot: what is played.
+        model: ``embedded``, ``scripted`` or ``random``, or a model of your own, which stays open.
+        seed: put into the game's command, and the random model's seed.
+        hz: ticks a second.
+        ticks: stop after so many. None: no limit.
+        folder: where the session goes; it must be empty. None: ``runs/<time>-<bot>-<model>``.
+        own_display: start a display of our own even when DISPLAY names one.
+        watcher: told of every tick.
+
+    Raises:
+        MissingPiece: something is not installed.
+        PerceptionError: no display, or no window of that title.
+        ActuationError: input cannot be synthesised here.
+    """
+    with ExitStack() as stack:
+        ready = stack.enter_context(_model(model, bot, seed))
+        stack.enter_context(display(own=own_display))
+        desktop = stack.enter_context(closing(Desktop()))
+        window = stack.enter_context(game_window(bot.game, seed, desktop))
+        clock = SystemClock()
+        live = stack.enter_context(closing(LiveWindow(desktop, window, clock.now_ns)))
+        guardian = stack.enter_context(closing(Guardian()))
+        executor = Executor(PyAutoGui(), live.state, guardian)
+        folder = folder or default_folder(bot, model if isinstance(model, str) else "custom")
+        recorder = SessionWriter(folder, header(bot, ready, seed, hz))
+        snapshot = _Snapshot(folder / "last.png", watcher)
+        scheduler = Scheduler(
+            bot=bot,
+            perceiver=Perceiver(live, bot.detector, bot.candidates),
+            model=ready,
+            actuator=executor,
+            recorder=recorder,
+            clock=clock,
+            hz=hz,
+            watcher=snapshot,
+        )
+        try:
+            return scheduler.run(ticks)
+        finally:
+            snapshot.save()
+
+
+def default_folder(bot: Bot, model: str) -> Path:
+    """A new folder under ``runs/``."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S-%f")[:-3]
+    return Path("runs") / f"{stamp}-{bot.name}-{model}"
+
+
+def header(bot: Bot, model: Model, seed: int, hz: float) -> SessionHeader:
+    """A session's header."""
+    return SessionHeader(
+        onmark=importlib.metadata.version("onmark"),
+        dependencies={name: importlib.metadata.version(name) for name in RECORDED_DEPENDENCIES},
+        bot=bot.name,
+        model=model.name,
+        seed=seed,
+        hz=hz,
+        started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
+        tools={wire_name(tool): tool.model_json_schema() for tool in bot.tools},
+    )
+
+
+class _Snapshot:
+    """Keeps the last observation that offered marks, and writes it as a picture at the end."""
+
+    def __init__(self, path: Path, watcher: Watcher | None) -> None:
+        self._path = path
+        self._watcher = watcher
+        self._last: tuple[Observation, int | None] | None = None
+
+    def __call__(self, record: TickRecord, seen: Observation | None) -> None:
+        if seen is not None and seen.marks:
+            self._last = (seen, record.target)
+        if self._watcher is not None:
+            self._watcher(record, seen)
+
+    def save(self) -> None:
+        """Write the picture, if anything was seen."""
+        if self._last is not None:
+            write_png(self._path, draw(*self._last))
+
+
+@contextmanager
+def _model(named: str | Model, bot: Bot, seed: int) -> Iterator[Model]:
+    """A model that was named is closed at the end; one that was given is its giver's."""
+    if not isinstance(named, str):
+        yield named
+        return
+    with closing(load_model(named, bot, seed)) as model:
+        yield model

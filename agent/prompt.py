@@ -1,0 +1,69 @@
+"""The prompt, in blocks from what never changes to what changes most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from agent.bot import Bot, Example
+from agent.models.base import Prompt
+from grammar.shape import tool_shapes
+from grammar.spelling import by_number, spell
+from perception.geometry import Box
+from perception.observation import Mark
+
+UNKNOWN_GOAL = "win"  # says nothing about which mark; of nine wordings tried, the one that left most to the goal
+
+
+class PromptBuilder:
+    """Builds each tick's prompt for one bot.
+
+    Attributes:
+        stable: what every prompt begins with.
+    """
+
+    def __init__(self, bot: Bot) -> None:
+        self._goal = bot.goal
+        self.stable = _rules(bot) + "".join(_example(bot, example) for example in bot.examples)
+
+    def build(self, marks: Sequence[Mark], news: str = "") -> Prompt:
+        """The prompt for this tick.
+
+        Args:
+            marks: what can be named now.
+            news: what the model must know of the last tick: a refusal, a fault. Empty: nothing.
+        """
+        return Prompt(
+            stable=self.stable,
+            changing=(f"Note: {news}\n" if news else "") + _marks({mark.number: mark.label for mark in marks}),
+            goal=_ask(self._goal),
+            unknown_goal=_ask(UNKNOWN_GOAL),
+        )
+
+
+def _rules(bot: Bot) -> str:
+    """What can be done, from the tools' own docstrings."""
+    tools = "".join(f"{shape.name}: {shape.doc}\n" for shape in tool_shapes(bot.tools))
+    return f"Choose the action that reaches the goal.\n{tools}\n"
+
+
+def _example(bot: Bot, example: Example) -> str:
+    """A worked example, spelt exactly as an answer is."""
+    shapes = {shape.type: shape for shape in tool_shapes(bot.tools)}
+    nowhere = Box(0, 0, 0, 0)
+    marks = by_number(Mark(number=n, box=nowhere, label=label) for n, label in example.marks.items())
+    answer = spell(shapes[type(example.action)], example.action, marks)
+    return _marks(example.marks) + _ask(example.goal) + answer + "\n\n"
+
+
+def _marks(labels: Mapping[int, str | None]) -> str:
+    """The marks, one a line."""
+    return "Marks:\n" + "".join(_lines(labels.items()))
+
+
+def _lines(labels: Iterable[tuple[int, str | None]]) -> Iterable[str]:
+    for number, label in labels:
+        yield f"{number} {label}\n" if label else f"{number}\n"
+
+
+def _ask(goal: str) -> str:
+    return f"Goal: {goal}\n"

@@ -1,0 +1,172 @@
+"""What a session's files hold. Version 1.
+
+``session.json``: a ``SessionHeader``. ``ticks.jsonl``: a ``TickRecord`` a line, flushed each tick.
+``frames/<digest>.png``: the frames, named by the sha256 of their pixels, so that an unchanged one costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from actuation.executor import Delivery
+from agent.decide import Attempt
+from grammar.reply import Dialect
+from perception.errors import NotObservable, WindowClosed
+from perception.geometry import Box
+from perception.observation import Frame, Observation
+
+FORMAT_VERSION = 1
+
+BoxRecord = tuple[int, int, int, int]
+
+
+class Record(BaseModel):
+    """Base: nothing may be there that is not declared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SessionHeader(Record):
+    """What was run, with what."""
+
+    version: Literal[1] = 1
+    onmark: str
+    dependencies: dict[str, str]
+    bot: str
+    model: str
+    seed: int
+    hz: float
+    started_utc: str
+    tools: dict[str, dict[str, Any]]
+
+
+class FrameRecord(Record):
+    """Which pixels, and where they were on the screen: boxes are left, top, width, height."""
+
+    digest: str
+    client: BoxRecord
+    captured: BoxRecord
+    scale: float
+
+
+class MarkRecord(Record):
+    """A mark as it was offered."""
+
+    number: int
+    box: BoxRecord
+    label: str | None
+
+
+class BlockedRecord(Record):
+    """Why nothing could be observed."""
+
+    closed: bool
+    problem: str
+    cure: str
+
+
+class AttemptRecord(Record):
+    """A reply, to the letter, and its fault."""
+
+    text: str
+    finish: Literal["stop", "length"]
+    claim: tuple[Dialect, str] | None
+    fault: tuple[str, str] | None
+    usage: dict[str, int]
+    margin: float | None
+
+
+class DeliveryRecord(Record):
+    """What became of the action."""
+
+    outcome: Literal["delivered", "refused"]
+    point: tuple[int, int] | None
+    reason: str | None
+    detail: str
+
+
+class TickRecord(Record):
+    """One tick, from end to end.
+
+    Attributes:
+        blocked: why nothing could be observed; the stages after perception are empty then. ``frame`` is there all the
+            same when it was the detector that found nothing.
+        kinds: what each cell shows, row by row, None where nothing is named.
+        verification: how the action of the tick before turned out.
+        action: the decided action in its one spelling. None: a no-op.
+        target: the mark that it names.
+        times_ms: by stage; left out of every comparison.
+    """
+
+    tick: int
+    blocked: BlockedRecord | None = None
+    frame: FrameRecord | None = None
+    kinds: list[str | None] = []
+    marks: list[MarkRecord] = []
+    verification: str = "inconclusive"
+    suppressed: list[int] = []
+    prompt_digest: str | None = None
+    grammar: dict[str, str] = {}
+    attempts: list[AttemptRecord] = []
+    action: str | None = None
+    target: int | None = None
+    delivery: DeliveryRecord | None = None
+    result: Literal["won", "lost"] | None = None
+    times_ms: dict[str, float] = {}
+
+
+def box_record(box: Box) -> BoxRecord:
+    """A box as it is written."""
+    return (box.left, box.top, box.width, box.height)
+
+
+def frame_record(frame: Frame) -> FrameRecord:
+    """A frame as it is written."""
+    where = frame.transform
+    client, captured = box_record(where.client), box_record(where.captured)
+    return FrameRecord(digest=frame.digest, client=client, captured=captured, scale=where.scale)
+
+
+def blocked_fields(problem: NotObservable) -> dict[str, Any]:
+    """A record's fields of perception when nothing could be observed."""
+    closed = isinstance(problem, WindowClosed)
+    return {
+        "blocked": BlockedRecord(closed=closed, problem=problem.problem, cure=problem.cure),
+        "frame": frame_record(problem.frame) if problem.frame else None,
+    }
+
+
+def seen_fields(seen: Observation) -> dict[str, Any]:
+    """A record's fields of perception."""
+    return {
+        "frame": frame_record(seen.frame),
+        "kinds": [cell.kind for cell in seen.cells],
+        "marks": [MarkRecord(number=m.number, box=box_record(m.box), label=m.label) for m in seen.marks],
+    }
+
+
+def attempt_record(attempt: Attempt) -> AttemptRecord:
+    """One attempt as it is written."""
+    reply, fault = attempt.reply, attempt.fault
+    usage = {name: getattr(reply.usage, name) for name in reply.usage.__slots__}
+    return AttemptRecord(
+        text=reply.text,
+        finish=reply.finish,
+        claim=(reply.claim.dialect, reply.claim.digest) if reply.claim else None,
+        fault=(fault.kind, fault.message) if fault else None,
+        usage=usage,
+        margin=reply.margin,
+    )
+
+
+def delivery_record(delivery: Delivery) -> DeliveryRecord:
+    """One delivery as it is written."""
+    point = delivery.point
+    return DeliveryRecord(
+        outcome=delivery.outcome,
+        point=(point.x, point.y) if point else None,
+        reason=delivery.reason,
+        detail=delivery.detail,
+    )

@@ -1,0 +1,87 @@
+"""What crosses between the grammar and a model: the artifact that goes out, the reply that comes back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+Dialect = Literal["choices", "lark"]
+Finish = Literal["stop", "length"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """One constraint, ready for a model host.
+
+    Attributes:
+        dialect: ``lark`` for llguidance; ``choices`` for a finite language written out as a JSON array.
+        root: name of the start rule (``start`` for Lark, empty for ``choices``).
+        text: the exact text that is sent.
+    """
+
+    dialect: Dialect
+    root: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the exact bytes of ``text``, in hex."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The sentences of a ``choices`` artifact, in order.
+
+        Raises:
+            ValueError: the artifact is of another dialect.
+        """
+        if self.dialect != "choices":
+            raise ValueError(f"expected a choices artifact, found {self.dialect}")
+        return tuple(json.loads(self.text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A host's word that it decoded under exactly this artifact."""
+
+    dialect: Dialect
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What one completion cost.
+
+    Attributes:
+        prompt_tokens: length of the prompt, in tokens.
+        reused_tokens: how many of those came from the cache.
+        evaluated_tokens: tokens that went through the network, prompt and answer together.
+        forward_passes: calls of the network, a batch counting as one.
+    """
+
+    prompt_tokens: int = 0
+    reused_tokens: int = 0
+    evaluated_tokens: int = 0
+    forward_passes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model returned.
+
+    Attributes:
+        text: the answer, as it came.
+        finish: ``stop`` when the model ended, ``length`` when it was cut: a prefix of an answer is no answer.
+        claim: None: the host makes no claim about a constraint.
+        usage: what it cost.
+        margin: score of the chosen alternative minus the runner-up's, in nats. None: the host gives no scores,
+            or there was one alternative only.
+    """
+
+    text: str
+    finish: Finish
+    claim: Claim | None = None
+    usage: Usage = Usage()
+    margin: float | None = None

@@ -1,0 +1,1 @@
+"""Detectors: from pixels to cells and marks."""

@@ -1,0 +1,48 @@
+"""What can keep perception from seeing.
+
+PerceptionError
+|- DisplayUnavailable   no X server can be reached
+|- WindowNotFound       no window with that title
+|- NotObservable        the window is there and cannot be seen now; often passes by itself
+   |- WindowClosed      it was there and is gone; does not pass
+"""
+
+from __future__ import annotations
+
+from perception.observation import Frame
+
+
+class PerceptionError(Exception):
+    """Base of all errors of this package.
+
+    Args:
+        problem: what was expected and what was found, in one sentence.
+        cure: what the reader can do about it.
+    """
+
+    def __init__(self, problem: str, cure: str) -> None:
+        super().__init__(f"{problem} {cure}")
+        self.problem = problem
+        self.cure = cure
+
+
+class DisplayUnavailable(PerceptionError):
+    """No X server can be reached."""
+
+
+class WindowNotFound(PerceptionError):
+    """No window matches."""
+
+
+class NotObservable(PerceptionError):
+    """The window exists and shows nothing that could be trusted: covered, minimised, off-screen, black, no board.
+
+    Attributes:
+        frame: the pixels that were looked at in vain. None: it did not come to that.
+    """
+
+    frame: Frame | None = None
+
+
+class WindowClosed(NotObservable):
+    """The window was there, and is gone."""

@@ -1,0 +1,36 @@
+"""Pictures on disk: PNG in and out, ``(height, width, 3)``, uint8, BGR."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+
+def write_png(path: Path, pixels: NDArray[np.uint8]) -> None:
+    """Write a PNG, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written there.
+    """
+    ok, data = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, 6])
+    if not ok:
+        raise OSError(f"expected an image to write to {path}, found an array of shape {pixels.shape}")
+    part = path.with_suffix(".part")
+    part.write_bytes(data.tobytes())
+    part.replace(path)
+
+
+def read_png(path: Path) -> NDArray[np.uint8]:
+    """The pixels of a PNG.
+
+    Raises:
+        OSError: there is no file, or it holds no image.
+    """
+    data = np.frombuffer(path.read_bytes(), np.uint8)
+    image = cv2.imdecode(data, cv2.IMREAD_COLOR) if data.size else None
+    if image is None:
+        raise OSError(f"expected an image, found something else in {path}")
+    return image.astype(np.uint8)

@@ -1,0 +1,138 @@
+"""The nouns: what is on screen at one tick, frozen."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perception.geometry import Box, Transform
+
+
+class MarkTarget:
+    """Tag of a tool's field that must name a mark of this tick."""
+
+
+MarkRef = Annotated[int, MarkTarget()]
+"""A tool's target: the number of a mark that is on screen now."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One capture of the window's client area.
+
+    Attributes:
+        pixels: ``(height, width, 3)``, uint8, BGR, in capture pixels. Treat it as read-only.
+        transform: where those pixels are on the screen.
+        captured_ns: monotonic clock, at the grab.
+    """
+
+    pixels: NDArray[np.uint8]
+    transform: Transform
+    captured_ns: int
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 over the shape and the pixels, in hex: equal frames have equal names."""
+        shape = "x".join(map(str, self.pixels.shape)).encode()
+        return hashlib.sha256(shape + np.ascontiguousarray(self.pixels).tobytes()).hexdigest()
+
+    def patch(self, box: Box) -> NDArray[np.uint8]:
+        """The pixels of a box, clipped to the frame."""
+        height, width = self.pixels.shape[:2]
+        inside = box.intersection(Box(0, 0, width, height))
+        return self.pixels[inside.top : inside.bottom, inside.left : inside.right]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridCell:
+    """One cell of a board.
+
+    Attributes:
+        row: from 0, top to bottom.
+        column: from 0, left to right.
+        box: in capture pixels.
+        kind: what the cell shows, in the bot's words. None: nothing that the bot has named.
+    """
+
+    row: int
+    column: int
+    box: Box
+    kind: str | None
+
+    @property
+    def name(self) -> str:
+        """Spreadsheet name: column letters, then the row from 1; ``B4``."""
+        letters, rest = "", self.column + 1
+        while rest:
+            rest, digit = divmod(rest - 1, 26)
+            letters = chr(ord("A") + digit) + letters
+        return f"{letters}{self.row + 1}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A numbered element that can be acted on.
+
+    The number on the overlay, in the prompt and in the grammar is this one.
+
+    Attributes:
+        number: from 1; the same element keeps it while it is there.
+        box: in capture pixels, inside the frame.
+        label: what to call it. None: nothing names it.
+    """
+
+    number: int
+    box: Box
+    label: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """What one tick saw.
+
+    Attributes:
+        frame: the capture.
+        cells: the board, row by row; empty where the detector finds no board.
+        marks: what can be acted on now, by ascending number, each number once.
+        changed: False when the pixels are those of the observation before.
+    """
+
+    frame: Frame
+    cells: tuple[GridCell, ...]
+    marks: tuple[Mark, ...]
+    changed: bool = True
+
+    def mark(self, number: int) -> Mark:
+        """The mark with this number.
+
+        Raises:
+            KeyError: no such mark on screen; says which there are.
+        """
+        for mark in self.marks:
+            if mark.number == number:
+                return mark
+        raise KeyError(f"mark {number} is not on screen; this tick shows {[m.number for m in self.marks]}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowState:
+    """How the game's window stands on the desktop at one moment.
+
+    Attributes:
+        client: the area inside the window's frame, in screen pixels.
+        screen: the whole screen, in screen pixels.
+        minimised: the window is not drawn at all.
+        foreground: the window is the one that gets the keyboard.
+        covered_by: titles of other programs' windows that lie over the client area, lowest first.
+    """
+
+    client: Box
+    screen: Box
+    minimised: bool
+    foreground: bool
+    covered_by: tuple[str, ...]

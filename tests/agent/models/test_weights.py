@@ -1,0 +1,94 @@
+"""Reading GGUF files: what is read is right, and what would be read wrongly is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gguf import GGUFReader
+
+from agent.models import store, weights
+from agent.models.gguf_file import ModelError, QuickReader
+from agent.models.weights import read
+from tests.agent.models import tiny_network as tiny
+
+
+def refused(path: Path, words: str) -> None:
+    with pytest.raises(ModelError, match=f"expected .*{words}"):
+        read(path)
+
+
+def test_the_quick_reader_reads_what_the_package_reads(tmp_path: Path) -> None:
+    path = tiny.write(tmp_path / "m.gguf", tiny.tensors())
+    quick, plain = QuickReader(path), GGUFReader(path)
+    assert {k: f.contents() for k, f in quick.fields.items()} == {k: f.contents() for k, f in plain.fields.items()}
+    assert quick.data_offset == plain.data_offset
+    for left, right in zip(quick.tensors, plain.tensors, strict=True):
+        assert left.name == right.name
+        assert np.array_equal(left.data, right.data)
+
+
+def test_quantised_and_plain_tensors_may_stand_side_by_side(tmp_path: Path) -> None:
+    given = tiny.tensors()
+    some = frozenset({"blk.0.attn_q.weight", "blk.1.ffn_down.weight", "token_embd.weight"})
+    plain = read(tiny.write(tmp_path / "a.gguf", given))
+    mixed = read(tiny.write(tmp_path / "b.gguf", given, quantised=some))
+    for left, right in zip(plain.blocks, mixed.blocks, strict=True):
+        np.testing.assert_allclose(left.qkv, right.qkv, atol=0.01)
+        np.testing.assert_allclose(left.down, right.down, atol=0.01)
+    rows = mixed.embedding.rows([3, 299, 3])
+    assert rows.shape == (3, tiny.WIDTH)
+    np.testing.assert_allclose(rows, given["token_embd.weight"][[3, 299, 3]], atol=0.02)
+    assert np.array_equal(mixed.embedding.whole()[[3, 299, 3]], rows)
+    assert np.array_equal(mixed.embedding.rows([3, 299, 3]), rows)
+
+
+def test_a_head_of_its_own(tmp_path: Path) -> None:
+    given = tiny.tensors()
+    given["output.weight"] = given["token_embd.weight"] * 2
+    read_back = read(tiny.write(tmp_path / "m.gguf", given))
+    assert np.array_equal(read_back.output.rows([4]), given["output.weight"][[4]])
+    assert np.array_equal(read_back.embedding.rows([4]), given["token_embd.weight"][[4]])
+
+
+def test_other_architectures_are_refused(tmp_path: Path) -> None:
+    refused(tiny.write(tmp_path / "m.gguf", tiny.tensors(), arch="gemma"), "architecture llama, found gemma")
+
+
+@pytest.mark.parametrize("name", ["rope_freqs.weight", "blk.0.attn_q.bias", "blk.2.attn_q.weight"])
+def test_tensors_that_are_not_read_are_refused(name: str, tmp_path: Path) -> None:
+    given = tiny.tensors() | {name: np.ones(tiny.WIDTH, np.float32)}
+    refused(tiny.write(tmp_path / "m.gguf", given), rf"not read here \['{name}'\]")
+
+
+def test_missing_tensors_are_named(tmp_path: Path) -> None:
+    given = tiny.tensors()
+    del given["blk.1.ffn_up.weight"]
+    refused(tiny.write(tmp_path / "m.gguf", given), r"1 missing \['blk.1.ffn_up.weight'\]")
+
+
+def test_tokenizers_of_another_kind_are_refused(tmp_path: Path) -> None:
+    refused(tiny.write(tmp_path / "m.gguf", tiny.tensors(), tokenizer="llama"), "byte-level BPE.* found llama")
+
+
+def test_scaled_positions_are_refused(tmp_path: Path) -> None:
+    extra = {"llama.rope.scaling.type": "yarn"}
+    refused(tiny.write(tmp_path / "m.gguf", tiny.tensors(), extra=extra), "no rope scaling, found yarn")
+
+
+@pytest.mark.parametrize("cut", [0, 3, 40, 3000, 20000])
+def test_files_that_are_no_gguf_or_only_its_beginning(cut: int, tmp_path: Path) -> None:
+    path = tiny.write(tmp_path / "m.gguf", tiny.tensors())
+    path.write_bytes(path.read_bytes()[:cut])
+    refused(path, "a GGUF file")
+    refused(tmp_path / "absent.gguf", "a GGUF file")
+
+
+def test_the_catalogue_s_weights_are_what_we_think() -> None:
+    reader = QuickReader(store.locate(store.DEFAULT))
+    vocabulary = weights.vocabulary(reader)
+    assert len(vocabulary.words) == 49152
+    assert len(vocabulary.merges) == 48900
+    assert vocabulary.words[vocabulary.eos] == "<|im_end|>"
+    assert vocabulary.splitter == "smollm"

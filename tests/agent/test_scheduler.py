@@ -1,0 +1,246 @@
+"""The loop, with fakes for what is outside and a clock that only moves when told to."""
+
+from collections.abc import Sequence
+from itertools import chain, repeat
+
+import pytest
+
+from actuation.errors import UserHalt
+from actuation.executor import Delivery
+from actuation.tools import Click, Tool
+from agent.clock import ManualClock
+from agent.models.base import DecodeRequest, Dialect, Model, Reply
+from agent.models.scripted import RandomModel, ScriptedModel
+from agent.scheduler import Scheduler
+from agent.testing import DryActuator, FixedReplies, Frames, MemoryRecorder, frame
+from perception.errors import NotObservable, WindowClosed
+from perception.observation import Frame, Observation
+from perception.perceiver import Perceiver
+from tests.agent.bots import QUIT, START, Buttons
+
+
+class Run:
+    """A scheduler and its fakes."""
+
+    def __init__(
+        self,
+        replies: Sequence[Reply | str] | Model,
+        frames: Sequence[Frame | NotObservable],
+        refusals: Sequence[str | None] = (),
+    ) -> None:
+        bot = Buttons()
+        self.model = FixedReplies(chain(replies, repeat(START))) if isinstance(replies, Sequence) else replies
+        self.actuator = DryActuator(refusals)
+        self.recorder = MemoryRecorder()
+        self.clock = ManualClock()
+        self.scheduler = Scheduler(
+            bot=bot,
+            perceiver=Perceiver(Frames(frames), bot.detector, bot.candidates),
+            model=self.model,
+            actuator=self.actuator,
+            recorder=self.recorder,
+            clock=self.clock,
+        )
+
+    @property
+    def prompts(self) -> list[str]:
+        assert isinstance(self.model, FixedReplies)
+        return [request.prompt.text for request in self.model.requests]
+
+
+def shades(n: int) -> list[Frame]:
+    """Frames that all differ."""
+    return [frame(50 + i) for i in range(n)]
+
+
+def test_a_game_that_is_won() -> None:
+    run = Run([START, QUIT], [*shades(2), frame(255)])
+    report = run.scheduler.run()
+    assert (report.ending, report.ticks, report.actions) == ("won", 3, 2)
+    assert run.actuator.submitted == [Click(mark=3), Click(mark=8)]
+    assert [record.verification for record in run.recorder.records] == ["inconclusive", "confirmed", "confirmed"]
+    assert [record.action for record in run.recorder.records] == [START, QUIT, None]
+    assert report.valid_first_rate == 1.0
+    assert report.suspicion is None
+
+
+def test_a_game_that_is_lost() -> None:
+    assert Run([START], [frame(50), frame(1)]).scheduler.run().ending == "lost"
+
+
+def test_a_bad_answer_is_repaired_once_and_told_what_was_wrong() -> None:
+    bad = '{"tool":"click","target":"Start","mark":4}'
+    run = Run([bad, QUIT], shades(5))
+    report = run.scheduler.run(max_ticks=1)
+    assert run.actuator.submitted == [Click(mark=8)]
+    assert "mark: expected a mark that is on screen now (3, 8), found 4" not in run.prompts[0]
+    assert "mark: expected a mark that is on screen now (3, 8), found 4" in run.prompts[1]
+    assert (report.valid_first, report.decisions, report.repairs, report.no_ops) == (0, 1, 1, 0)
+    assert report.suspicion is not None
+    assert "grammar is suspect" in report.suspicion
+
+
+def test_two_bad_answers_are_a_recorded_no_op_and_reach_the_next_prompt() -> None:
+    run = Run(["All done.", "", QUIT], shades(5))
+    report = run.scheduler.run(max_ticks=2)
+    assert len(run.prompts) == 3
+    assert run.actuator.submitted == [Click(mark=8)]
+    assert run.recorder.records[0].action is None
+    assert [attempt.text for attempt in run.recorder.records[0].attempts] == ["All done.", ""]
+    assert "refused" in run.prompts[2]
+    assert report.no_ops == 1
+
+
+def test_no_prompt_is_sent_twice_within_a_tick() -> None:
+    run = Run(["x", "x", "x", "x"], [frame(50)])
+    run.scheduler.run(max_ticks=1)
+    assert len(set(run.prompts)) == len(run.prompts) == 2
+
+
+def test_a_refused_delivery_reaches_the_next_prompt() -> None:
+    run = Run([START], shades(5), refusals=["covered_by"])
+    report = run.scheduler.run(max_ticks=2)
+    assert "covered_by" not in run.prompts[0]
+    assert "not delivered (covered_by)" in run.prompts[1]
+    assert (report.refused, report.actions) == (1, 1)
+
+
+def test_a_dead_button_leaves_the_grammar() -> None:
+    bot = Buttons()
+    run = Run(ScriptedModel(bot.tools, bot.script), [frame(50)])
+    run.scheduler.run(max_ticks=4)
+    assert run.actuator.submitted == [Click(mark=3), Click(mark=3), Click(mark=8), Click(mark=8)]
+    assert [record.suppressed for record in run.recorder.records] == [[], [], [3], [3]]
+    assert run.recorder.records[1].grammar != run.recorder.records[2].grammar
+
+
+def test_a_game_that_never_reacts_ends_as_stuck() -> None:
+    report = Run(RandomModel(), [frame(50)]).scheduler.run()
+    assert report.ending == "stuck"
+    assert report.detail.startswith("Nothing changed for 20 ticks.")
+    assert report.ticks == 21
+
+
+HIDDEN = NotObservable("The window is covered by 'X'.", "Move it.")
+
+
+def test_a_window_that_is_hidden_for_a_moment_is_waited_for() -> None:
+    run = Run([START, QUIT], [frame(50), *[HIDDEN] * 9, frame(51), frame(255)])
+    report = run.scheduler.run()
+    assert report.ending == "won"
+    assert [record.blocked is not None for record in run.recorder.records] == [False, *[True] * 9, False, False]
+    assert run.recorder.records[10].verification == "inconclusive"
+
+
+def test_a_window_that_stays_hidden_ends_the_run_with_the_cure() -> None:
+    report = Run([START], [frame(50), HIDDEN]).scheduler.run()
+    assert (report.ending, report.detail, report.ticks) == ("blocked", "The window is covered by 'X'. Move it.", 11)
+
+
+def test_a_closed_window_ends_the_run_at_once() -> None:
+    report = Run([START], [frame(50), WindowClosed("Closed.", "Start it.")]).scheduler.run()
+    assert (report.ending, report.ticks) == ("closed", 2)
+
+
+class Raising:
+    """A model that breaks."""
+
+    name = "raising"
+    dialects: tuple[Dialect, ...] = ()
+
+    def __init__(self, problem: BaseException) -> None:
+        self.problem = problem
+
+    def prepare(self, stable: str) -> None:
+        pass
+
+    def complete(self, request: DecodeRequest) -> Reply:
+        raise self.problem
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("problem", [RuntimeError("broken"), MemoryError()])
+def test_what_breaks_is_raised_after_everything_is_released(problem: Exception) -> None:
+    run = Run(Raising(problem), [frame(50)])
+    with pytest.raises(type(problem)):
+        run.scheduler.run()
+    assert (run.actuator.releases, run.recorder.closed) == (1, 1)
+    assert run.scheduler.report.ending is None
+    assert run.scheduler.report.summary()["ending"] == "error"
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt("Ended by SIGTERM."), UserHalt("The pointer is in a corner.")])
+def test_the_user_stops_it(problem: BaseException) -> None:
+    run = Run(Raising(problem), [frame(50)])
+    report = run.scheduler.run()
+    assert (report.ending, report.detail) == ("stopped", str(problem))
+    assert (run.actuator.releases, run.recorder.closed) == (1, 1)
+
+
+class Slow(FixedReplies):
+    """A model that takes its time."""
+
+    def __init__(self, clock: ManualClock, seconds: Sequence[float]) -> None:
+        super().__init__(repeat(START))
+        self.clock, self.seconds = clock, iter(seconds)
+
+    def complete(self, request: DecodeRequest) -> Reply:
+        self.clock.advance(next(self.seconds))
+        return super().complete(request)
+
+
+def test_late_ticks_are_counted_and_do_not_queue() -> None:
+    run = Run([START], shades(9))
+    run.scheduler._decider._model = Slow(run.clock, [0.1, 1.3, 0.1, 0.6, 0.1, 0.7])
+    report = run.scheduler.run(max_ticks=6)
+    assert (report.late, report.skipped) == (3, 4)
+    assert report.on_time_rate == pytest.approx(0.5)
+    assert report.times_ms["model"] == [100.0, 1300.0, 100.0, 600.0, 100.0, 700.0]
+    assert run.clock.now_ns() == 4_700_000_000
+
+
+def test_the_prompts_front_is_the_same_bytes_on_every_tick() -> None:
+    run = Run(["x", "y", QUIT, START], shades(9))
+    run.scheduler.run(max_ticks=3)
+    assert isinstance(run.model, FixedReplies)
+    fronts = {request.prompt.stable for request in run.model.requests}
+    assert len(fronts) == 1
+    assert all(prompt.startswith(front) for prompt in run.prompts for front in fronts)
+    assert all("Goal: start the game" in prompt[-60:] for prompt in run.prompts)
+
+
+def test_a_script_sees_what_may_be_named_alone() -> None:
+    seen: list[Observation] = []
+
+    def script(observation: Observation) -> Tool:
+        seen.append(observation)
+        return Click(mark=observation.marks[0].number)
+
+    Run(ScriptedModel(Buttons.tools, script), [frame(50)]).scheduler.run(max_ticks=3)
+    assert [[mark.number for mark in observation.marks] for observation in seen] == [[3, 8], [3, 8], [8]]
+
+
+def test_nothing_is_submitted_that_was_not_validated() -> None:
+    run = Run(['{"tool":"click","target":"Quit","mark":3}'] * 2, shades(3))
+    run.scheduler.run(max_ticks=1)
+    assert run.actuator.submitted == []
+
+
+def test_equal_runs_leave_equal_records() -> None:
+    def records() -> list[str]:
+        run = Run(RandomModel(3), [frame(50), HIDDEN, *shades(30)])
+        run.scheduler.run(max_ticks=25)
+        return [record.model_dump_json() for record in run.recorder.records]
+
+    assert records() == records()
+
+
+def test_delivery_is_kept_with_its_point() -> None:
+    run = Run([QUIT], shades(2))
+    run.scheduler.run(max_ticks=1)
+    delivery = run.recorder.records[0].delivery
+    assert delivery is not None
+    assert delivery.point == (100 + 16 + 8, 50 + 8)
+    assert Delivery(outcome="delivered", point=None).reason is None

@@ -1,0 +1,51 @@
+"""Shared fixtures. Real input is off, unless a test asks for a display of its own."""
+
+from __future__ import annotations
+
+import gc
+import io
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from actuation import backend
+from agent.desktop import display
+from perception.window import Desktop
+
+
+def pytest_unconfigure() -> None:
+    """Close what pyautogui's imports leave open: the interpreter's exit would report it below the results."""
+    for thing in gc.get_objects():
+        if isinstance(thing, io.BufferedReader | socket.socket):
+            thing.close()
+
+
+@pytest.fixture(autouse=True)
+def no_real_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stray click is an error, not a click."""
+    monkeypatch.setattr(backend, "ALLOW_REAL_INPUT", False)
+
+
+@pytest.fixture
+def own_display() -> Iterator[str]:
+    """A virtual display with a window manager; the same one for all tests of this process."""
+    with display(own=True) as name:
+        yield name
+
+
+@pytest.fixture
+def real_input(own_display: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Real input, on a virtual display, the pointer in its middle."""
+    subprocess.run(["xdotool", "mousemove", "640", "400"], check=True, timeout=10)
+    monkeypatch.setattr(backend, "ALLOW_REAL_INPUT", True)
+    return own_display
+
+
+@pytest.fixture
+def desktop(own_display: str) -> Iterator[Desktop]:
+    """A connection to the virtual display."""
+    with closing(Desktop()) as connection:
+        yield connection

@@ -1,0 +1,108 @@
+"""Frames to observations."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.testing import FixedDetector, Frames, frame
+from perception.detect.base import Detected
+from perception.errors import NotObservable
+from perception.geometry import Box
+from perception.image import read_png, write_png
+from perception.observation import GridCell, Observation
+from perception.overlay import draw
+from perception.perceiver import Perceiver
+from perception.sensors import TemplateShown
+
+
+class Counting(FixedDetector):
+    """Counts how often it looks."""
+
+    looks = 0
+
+    def detect(self, pixels: object) -> Detected:
+        self.looks += 1
+        return super().detect(pixels)
+
+
+class Blind:
+    """Finds nothing, ever."""
+
+    def detect(self, pixels: object) -> Detected:
+        raise NotObservable("Nothing here.", "Look elsewhere.")
+
+
+def everything(seen: Observation) -> Mapping[int, str]:
+    return {mark.number: f"m{mark.number}" for mark in seen.marks}
+
+
+def test_unchanged_pixels_are_not_looked_at_again() -> None:
+    detector = Counting({3: None, 5: None})
+    perceiver = Perceiver(Frames([frame(10), frame(10), frame(11)]), detector, everything)
+    assert [perceiver.observe().changed for _ in range(3)] == [True, False, True]
+    assert detector.looks == 2
+
+
+def test_only_the_bots_marks_are_offered_under_its_labels() -> None:
+    perceiver = Perceiver(Frames([frame()]), FixedDetector({3: "x", 5: "y"}), lambda seen: {5: "safe"})
+    assert [(mark.number, mark.label) for mark in perceiver.observe().marks] == [(5, "safe")]
+
+
+def test_a_mark_that_was_not_found_cannot_be_offered() -> None:
+    perceiver = Perceiver(Frames([frame()]), FixedDetector({3: "x"}), lambda seen: {4: "safe"})
+    with pytest.raises(ValueError, match=r"offers marks \[4\], which the detector did not find; it found \[3\]"):
+        perceiver.observe()
+
+
+def test_a_detector_that_fails_leaves_its_frame_for_the_record() -> None:
+    perceiver = Perceiver(Frames([frame(77)]), Blind(), everything)
+    with pytest.raises(NotObservable) as failure:
+        perceiver.observe()
+    assert failure.value.frame is not None
+    assert failure.value.frame.digest == frame(77).digest
+
+
+def test_digests_name_pixels_and_shape() -> None:
+    assert frame(9).digest == frame(9).digest != frame(8).digest
+    assert frame(9, width=10, height=20).digest != frame(9, width=20, height=10).digest
+
+
+@pytest.mark.parametrize(("column", "name"), [(0, "A1"), (25, "Z1"), (26, "AA1"), (701, "ZZ1"), (702, "AAA1")])
+def test_cell_names(column: int, name: str) -> None:
+    assert GridCell(row=0, column=column, box=Box(0, 0, 1, 1), kind=None).name == name
+
+
+def test_the_overlay_shows_each_mark_and_leaves_the_frame_alone() -> None:
+    seen = Perceiver(Frames([frame(200)]), FixedDetector({3: None, 5: None}), everything).observe()
+    picture = draw(seen, chosen=5)
+    assert picture.shape == (480, 640, 3)
+    assert (seen.frame.pixels == 200).all()
+    changed = (picture != 200).any(axis=2)
+    assert changed[:32, :32].any()
+    assert changed[:32, 32:64].all()  # the chosen one is filled
+    assert not changed[40:, 80:].any()
+
+
+def test_a_template_is_found_anywhere_and_only_when_it_is_there(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    glyphs = rng.integers(0, 255, (10, 40, 3), np.uint8)
+    write_png(tmp_path / "glyphs.png", glyphs)
+    assert (read_png(tmp_path / "glyphs.png") == glyphs).all()
+    shown = TemplateShown(tmp_path / "glyphs.png")
+    assert not shown(frame())
+    scene = frame()
+    scene.pixels[100:110, 33:73] = glyphs
+    assert shown(scene)
+    assert not shown(frame(width=20, height=5))
+
+
+def test_pictures_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "text.png").write_text("no picture")
+    (tmp_path / "empty.png").write_bytes(b"")
+    for name in ("text.png", "empty.png"):
+        with pytest.raises(OSError, match="expected an image, found something else"):
+            read_png(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        TemplateShown(tmp_path / "missing.png")

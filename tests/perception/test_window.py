@@ -1,0 +1,139 @@
+"""Real windows on a virtual display: each way in which one can stand, told apart."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from perception.capture import Capture
+from perception.errors import DisplayUnavailable, NotObservable, WindowClosed, WindowNotFound
+from perception.geometry import Box
+from perception.observation import WindowState
+from perception.window import Desktop, Window
+from tests.victim import victim
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for another process's doing."""
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen within 10 s"
+        time.sleep(0.02)
+
+
+def xdotool(*words: str) -> None:
+    subprocess.run(["xdotool", *words], check=True, timeout=10)
+
+
+@pytest.fixture
+def capture(own_display: str) -> Iterator[Capture]:
+    with closing(Capture()) as grabber:
+        yield grabber
+
+
+@pytest.fixture
+def game(desktop: Desktop) -> Iterator[Window]:
+    with victim("Game"):
+        window = desktop.find("Game")
+        window.activate()
+        until(lambda: window.state().foreground)
+        yield window
+
+
+def handle(window: Window) -> str:
+    return str(window._handle.id)
+
+
+def test_a_window_in_front(game: Window, capture: Capture) -> None:
+    state = game.state()
+    assert (state.client.width, state.client.height) == (300, 200)
+    assert state.screen == Box(0, 0, 1280, 800)
+    assert (state.minimised, state.foreground, state.covered_by) == (False, True, ())
+    frame = capture.grab(state, now_ns=5)
+    assert frame.pixels.shape == (200, 300, 3)
+    assert (frame.pixels == np.array([0xCC, 0x66, 0x33])).all()  # BGR
+    assert frame.captured_ns == 5
+
+
+def test_a_window_that_moves_and_grows_by_a_pixel(game: Window) -> None:
+    before = game.state().client
+    xdotool("windowmove", handle(game), "400", "300", "windowsize", handle(game), "301", "200")
+    until(lambda: game.state().client.left not in (before.left,) and game.state().client.width == 301)
+
+
+def test_a_covered_window_names_what_covers_it(game: Window, capture: Capture, desktop: Desktop) -> None:
+    client = game.state().client
+    with victim("Pop-up", 80, 60, at=(client.left + 50, client.top + 50)):
+        desktop.find("Pop-up").activate()
+        until(lambda: game.state().covered_by == ("Pop-up",))
+        assert not game.state().foreground
+        with pytest.raises(NotObservable, match=r"covered by 'Pop-up'\. Move or close"):
+            capture.grab(game.state(), 0)
+    until(lambda: game.state().covered_by == ())
+
+
+def test_a_window_that_lies_beside_does_not_cover(game: Window, desktop: Desktop) -> None:
+    client = game.state().client
+    with victim("Neighbour", 80, 60, at=(client.right + 40, client.top)):
+        desktop.find("Neighbour").activate()
+        until(lambda: not game.state().foreground)
+        assert game.state().covered_by == ()
+
+
+def test_a_minimised_window(game: Window, capture: Capture) -> None:
+    xdotool("windowminimize", handle(game))
+    until(lambda: game.state().minimised)
+    with pytest.raises(NotObservable, match="minimised"):
+        capture.grab(game.state(), 0)
+
+
+def test_a_window_half_outside_is_clipped(game: Window, capture: Capture) -> None:
+    xdotool("windowmove", handle(game), "-100", "150")
+    until(lambda: game.state().client.left < 0)
+    state = game.state()
+    frame = capture.grab(state, 0)
+    assert frame.pixels.shape == (200, 300 + state.client.left, 3)
+    assert frame.transform.captured == Box(-state.client.left, 0, 300 + state.client.left, 200)
+
+
+def test_a_closed_window(desktop: Desktop) -> None:
+    with victim("Game") as process:
+        window = desktop.find("Game")
+        process.process.kill()
+        process.process.wait()
+    with pytest.raises(WindowClosed, match=r"'Game' was closed\. Start the game again"):
+        for _ in range(200):
+            window.state()
+            time.sleep(0.02)
+
+
+def test_a_missing_window_names_the_nearest_title(game: Window, desktop: Desktop) -> None:
+    with pytest.raises(WindowNotFound, match=r"titled 'game', found \['Game'\]\. Did you mean 'Game'\?"):
+        desktop.find("game")
+
+
+# The X library leaves the socket of a refused connection to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_no_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":987")
+    with pytest.raises(DisplayUnavailable, match=r"No X display answers .*unset it"):
+        Desktop()
+
+
+def state(client: Box) -> WindowState:
+    return WindowState(client=client, screen=Box(0, 0, 1280, 800), minimised=False, foreground=True, covered_by=())
+
+
+def test_off_screen_and_black(own_display: str, capture: Capture) -> None:
+    with pytest.raises(NotObservable, match=r"off the screen: 10x10 at \(2000, 0\) on a screen of 1280x800"):
+        capture.grab(state(Box(2000, 0, 10, 10)), 0)
+    with pytest.raises(NotObservable, match="black"):
+        capture.grab(state(Box(900, 700, 50, 50)), 0)
+
+
+def test_looking_costs_no_connections(game: Window, capture: Capture) -> None:
+    for _ in range(300):
+        capture.grab(game.state(), 0)
