@@ -8,23 +8,15 @@ ActuationError
 
 from __future__ import annotations
 
+from perception.errors import CurableError
+
 
 class ActuationError(Exception):
     """Base of all errors of this package."""
 
 
-class InputUnavailable(ActuationError):
-    """No input can be synthesised here.
-
-    Args:
-        problem: what was expected and what was found.
-        cure: what the reader can do about it.
-    """
-
-    def __init__(self, problem: str, cure: str) -> None:
-        super().__init__(f"{problem} {cure}")
-        self.problem = problem
-        self.cure = cure
+class InputUnavailable(ActuationError, CurableError):
+    """No input can be synthesised here."""
 
 
 class InputSwitchedOff(ActuationError):

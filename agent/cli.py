@@ -24,6 +24,7 @@ from rich.text import Text
 
 from actuation.errors import ActuationError
 from agent.errors import MissingPiece, WrongUse
+from agent.evaluate import Row, evaluate, missed_goals
 from agent.metrics import RunReport
 from agent.session.reader import SessionError
 from agent.session.records import TickRecord
@@ -94,8 +95,9 @@ def run(
             watcher=status,
         )
     console.print(report_table(report))
-    if report.suspicion:
-        errors.print(report.suspicion, style="bold red", soft_wrap=True)
+    for message in (report.detail, report.suspicion):
+        if message:
+            errors.print(f"onmark: {message}", style="bold", soft_wrap=True, markup=False, highlight=False)
     console.print(f"Session  {folder}\nPicture  {folder / 'last.png'}\nReplay   onmark replay {folder}", soft_wrap=True)
     _write_json(json_file, report.summary())
     raise typer.Exit(EXIT_BY_ENDING.get(report.ending or "", 1))
@@ -143,7 +145,6 @@ def evaluate_command(
     """Play many seeds with several models and print one table. Example: onmark eval examples/mines --check."""
     from datetime import datetime
 
-    from agent.evaluate import evaluate, missed_goals
     from agent.load import load_bot
 
     player = load_bot(bot)
@@ -159,7 +160,7 @@ def evaluate_command(
             f"{name} seed {seed}: {report.ending}, {report.ticks} ticks, {report.late} late"
         ),
     )
-    console.print(eval_table([row.as_json() for row in rows]))
+    console.print(eval_table(rows))
     _write_json(json_file, [row.as_json() for row in rows])
     missed = missed_goals(rows, player.win_floors)
     for goal in missed:
@@ -222,46 +223,34 @@ def report_table(report: RunReport) -> Table:
     """The run's figures."""
     table = Table(title=f"Run: {report.ending or 'error'}", show_header=False, title_justify="left")
     for name, value in report.summary().items():
-        if value not in ("", None):
+        if value is not None and name != "detail":
             table.add_row(name.replace("_", " "), f"{value:.3g}" if isinstance(value, float) else str(value))
     return table
 
 
-def eval_table(rows: list[dict[str, object]]) -> Table:
+def eval_table(rows: list[Row]) -> Table:
     """One row a model."""
     table = Table(title="Games", title_justify="left")
-    for heading in (
-        "model",
-        "won",
-        "endings",
-        "actions",
-        "labels by tool",
-        "on time",
-        "valid first",
-        "model ms p50",
-    ):
-        table.add_column(heading)
+    for heading in ("model", "won", "on time", "valid first", "model ms p50", "actions, and their targets' labels"):
+        table.add_column(heading, no_wrap=heading == "model")
     for row in rows:
-        labels = row["labels_by_tool"]
-        assert isinstance(labels, dict)  # noqa: S101 - as as_json makes it
-        said = "; ".join(f"{t}: " + ", ".join(f"{k} {v:.0%}" for k, v in s.items()) for t, s in labels.items())
-        endings = row["endings"]
-        assert isinstance(endings, dict)  # noqa: S101 - as as_json makes it
+        figures = row.as_json()
+        shares = figures["labels_by_tool"].items()
+        said = [f"{tool}: " + ", ".join(f"{label} {share:.0%}" for label, share in of.items()) for tool, of in shares]
+        model_ms = figures["model_ms_p50"]
         table.add_row(
-            str(row["model"]),
-            f"{endings.get('won', 0)} of {row['games']}",
-            ", ".join(f"{k} {v}" for k, v in endings.items()),
-            str(row["actions"]),
-            said,
-            _percent(row["on_time_rate"]),
-            _percent(row["valid_first_rate"]),
-            f"{row['model_ms_p50']:.0f}" if isinstance(row["model_ms_p50"], float) else "-",
+            row.model,
+            f"{row.endings['won']} of {row.games}",
+            _percent(row.on_time_rate),
+            _percent(figures["valid_first_rate"]),
+            "-" if model_ms is None else f"{model_ms:.0f}",
+            "\n".join([str(figures["actions"]), *said]),
         )
     return table
 
 
-def _percent(value: object) -> str:
-    return f"{value:.1%}" if isinstance(value, float) else "-"
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
 
 
 def _seeds(text: str) -> list[int]:
@@ -270,12 +259,14 @@ def _seeds(text: str) -> list[int]:
         parts = [part.split("-") for part in text.split(",")]
         return [seed for part in parts for seed in range(int(part[0]), int(part[-1]) + 1)]
     except ValueError:
-        raise WrongUse(f"Expected seeds such as 1-10 or 1,4,7, found {text!r}.", "") from None
+        raise WrongUse(f"Expected seeds such as 1-10 or 1,4,7, found {text!r}.", "Give numbers alone.") from None
 
 
 def _own(display: str) -> bool:
     if display not in ("auto", "own"):
-        raise WrongUse(f"Expected --display auto or own, found {display!r}.", "")
+        raise WrongUse(
+            f"Expected --display auto or own, found {display!r}.", "Leave it out to use DISPLAY where it is set."
+        )
     return display == "own"
 
 

@@ -7,19 +7,11 @@ AgentError
 
 from __future__ import annotations
 
+from perception.errors import CurableError
 
-class AgentError(Exception):
-    """Base of this package's errors.
 
-    Args:
-        problem: what was expected and what was found.
-        cure: what the reader can do about it.
-    """
-
-    def __init__(self, problem: str, cure: str) -> None:
-        super().__init__(f"{problem} {cure}")
-        self.problem = problem
-        self.cure = cure
+class AgentError(CurableError):
+    """Base of this package's errors."""
 
 
 class MissingPiece(AgentError):

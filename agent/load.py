@@ -80,7 +80,7 @@ def _embedded() -> Model:
     try:
         return EmbeddedModel(locate(DEFAULT_WEIGHTS))
     except WeightsError as problem:
-        raise MissingPiece(str(problem), "") from problem
+        raise MissingPiece("The embedded model cannot be loaded.", str(problem)) from problem
 
 
 def _bot_file(named: str) -> Path:

@@ -63,6 +63,7 @@ def play(
         ready = stack.enter_context(_model(model, bot, seed))
         stack.enter_context(display(own=own_display))
         desktop = stack.enter_context(closing(Desktop()))
+        desktop.require_window_manager()
         window = stack.enter_context(game_window(bot.game, seed, desktop))
         clock = SystemClock()
         live = stack.enter_context(closing(LiveWindow(desktop, window, clock.now_ns)))

@@ -32,7 +32,7 @@ from agent.verify import judge
 from grammar.boundary import Boundary
 from grammar.engine import Verifier
 from grammar.tick import TickArtifacts, TickGrammar
-from perception.errors import NotObservable, WindowClosed
+from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
 from perception.observation import Frame, Observation
 from perception.perceiver import Perceiver
 
@@ -117,6 +117,8 @@ class Scheduler:
                 pace.wait()
         except (KeyboardInterrupt, UserHalt) as stop:
             self._end("stopped", str(stop) or "Interrupted.")
+        except DisplayUnavailable as problem:
+            self._end("closed", str(problem))
         finally:
             self._actuator.release_all()
             pace.count()

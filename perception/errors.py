@@ -1,10 +1,11 @@
 """What can keep perception from seeing.
 
-PerceptionError
-|- DisplayUnavailable   no X server can be reached
-|- WindowNotFound       no window with that title
-|- NotObservable        the window is there and cannot be seen now; often passes by itself
-   |- WindowClosed      it was there and is gone; does not pass
+CurableError               says what was found and what to do
+|- PerceptionError
+   |- DisplayUnavailable   no X server can be reached
+   |- WindowNotFound       no window with that title, or no window manager to ask
+   |- NotObservable        the window is there and cannot be seen now; often passes by itself
+      |- WindowClosed      it was there and is gone; does not pass
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 from perception.observation import Frame
 
 
-class PerceptionError(Exception):
-    """Base of all errors of this package.
+class CurableError(Exception):
+    """An error that the reader can do something about; base of such errors in all packages.
 
     Args:
         problem: what was expected and what was found, in one sentence.
@@ -24,6 +25,10 @@ class PerceptionError(Exception):
         super().__init__(f"{problem} {cure}")
         self.problem = problem
         self.cure = cure
+
+
+class PerceptionError(CurableError):
+    """Base of all errors of this package."""
 
 
 class DisplayUnavailable(PerceptionError):

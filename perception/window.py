@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from typing import Any
 
@@ -15,6 +16,7 @@ from perception.observation import WindowState
 
 ICONIC = 3  # WM_STATE value of a minimised window (ICCCM 4.1.3.1)
 GONE = (error.BadWindow, error.BadDrawable)
+LOST = (error.ConnectionClosedError, OSError, TypeError)  # python3-xlib trips over the OSError that it would report
 NO_DISPLAY_CURE = (
     "Set DISPLAY to a running X server, or unset it and let onmark start its own: onmark run BOT --display own."
 )
@@ -77,11 +79,14 @@ class Desktop:
             WindowNotFound: none runs.
         """
         if self._property(self._root, "_NET_SUPPORTING_WM_CHECK", "WINDOW") is None:
-            raise WindowNotFound("No window manager runs on this display.", "Start one: openbox &")
+            raise WindowNotFound(
+                "No window manager runs on this display.", "Start one there (openbox &), or leave it: --display own"
+            )
 
     def close(self) -> None:
-        """Close the connection."""
-        self._display.close()
+        """Close the connection; one that is lost is closed already."""
+        with contextlib.suppress(*LOST):
+            self._display.close()
 
     def _managed(self) -> list[Any]:
         """The windows that the window manager lists, oldest first."""
@@ -171,8 +176,10 @@ class Window:
             raise WindowClosed(
                 f"The window {self.title!r} was closed.", "Start the game again, then the bot."
             ) from problem
-        except (error.ConnectionClosedError, OSError) as problem:
-            raise DisplayUnavailable(f"The X display went away ({problem}).", NO_DISPLAY_CURE) from problem
+        except LOST as problem:
+            if isinstance(problem, TypeError) and not isinstance(problem.__context__, OSError):
+                raise
+            raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE) from problem
 
     def activate(self) -> None:
         """Ask the window manager to raise the window and give it the keyboard."""

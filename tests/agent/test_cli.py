@@ -180,6 +180,30 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, output
 
 
+def test_a_display_that_dies_ends_the_run_with_its_report(tmp_path: Path) -> None:
+    session = tmp_path / "session"
+    command = [sys.executable, "-m", "agent", "run", "examples/mines", *QUICK, "--session", str(session)]
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    await_ticks(session, 2)
+    subprocess.run(["pkill", "-KILL", "-P", str(process.pid), "Xvfb"], check=True)
+    code, output = finish(process)
+    assert "The X display" in one_message(output)
+    assert "Run: closed" in output
+    assert code == 3
+
+
+def test_a_display_without_a_window_manager_is_named(tmp_path: Path) -> None:
+    read_end, write_end = os.pipe()
+    with subprocess.Popen(["Xvfb", "-displayfd", str(write_end), "-nolisten", "tcp"], pass_fds=(write_end,)) as server:
+        with os.fdopen(read_end) as answers:
+            os.close(write_end)
+            number = answers.readline().strip()
+        code, output = onmark("run", "examples/mines", *QUICK, DISPLAY=f":{number}", XAUTHORITY=None)
+        server.terminate()
+    assert "No window manager runs on this display. Start one" in one_message(output)
+    assert code == 3
+
+
 def cover(desktop: Desktop) -> Iterator[None]:
     client = desktop.find("Mines").state().client
     with victim("Pop-up", 200, 150, at=(client.left + 40, client.top + 40)):
@@ -225,7 +249,7 @@ def test_trouble_with_the_window_ends_cleanly_with_its_cure(
     with playing(session, own_display, *QUICK) as process:
         for _ in trouble(desktop):
             code, output = finish(process)
-    assert says in " ".join(output.replace("│", " ").split())
+    assert says in one_message(output)
     assert f"Run: {ending}" in output
     assert code == 3
     assert open_session(session).ticks[-1].blocked is not None

@@ -1,0 +1,42 @@
+"""The README's words are run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agent.load import load_bot
+from agent.play import play
+from agent.session.reader import open_session
+
+README = Path("README.md").read_text()
+
+
+def test_its_bot_is_short_and_runs(real_input: str, tmp_path: Path) -> None:
+    (source,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len([line for line in source.splitlines() if line.strip()]) <= 12
+    (tmp_path / "flip.py").write_text(source)
+    bot = load_bot(str(tmp_path / "flip.py"))
+    report = play(bot, model="embedded", ticks=4, folder=tmp_path / "s", own_display=True)
+    assert (report.ending, report.valid_first_rate) == ("ticks", 1.0)
+    first = open_session(tmp_path / "s").ticks[0]
+    assert {mark.label for mark in first.marks} == {"dark", "light"}
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\(([^)]+)\)", README))))
+def test_what_it_points_at_exists(path: str) -> None:
+    assert Path(path).exists()
+
+
+def test_what_it_says_is_where_is_there() -> None:
+    (tree,) = re.findall(r"```\n(agent/.*?)```", README, re.DOTALL)
+    for folder in re.findall(r"^(\w+)/", tree, re.MULTILINE):
+        assert Path(folder).is_dir()
+    for name in re.findall(r"(\w+\.py)", tree):
+        assert (Path("agent") / name).is_file()
+
+
+def test_its_targets_are_in_the_makefile() -> None:
+    makefile = Path("Makefile").read_text()
+    for target in re.findall(r"`?make (\w+)", README):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
