@@ -11,7 +11,7 @@ MODEL ?= embedded
 # What a bare Debian machine lacks. libgl1 and libglib2.0-0: OpenCV; python3-tk: pyautogui; the rest: a display and
 # games. xdotool is for the tests alone, which play the part of a hostile desktop with it.
 SYSTEM := python3-venv python3-tk libgl1 libglib2.0-0 xvfb openbox sgt-puzzles
-SYSTEM_TEST := $(SYSTEM) xdotool procps git
+SYSTEM_TEST := $(SYSTEM) xdotool procps
 
 .PHONY: play test check bench setup system system-test weights clean help
 
