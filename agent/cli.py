@@ -53,7 +53,8 @@ def main() -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO if debug else logging.WARNING),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
-    for sign in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT too: a script that started us in its background left it ignored, and what clicks must stop when told to.
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(sign, _interrupt)
     try:
         app(prog_name="onmark")
@@ -276,7 +277,7 @@ def _write_json(path: Path | None, value: object) -> None:
 
 
 def _interrupt(sign: int, _: FrameType | None) -> None:
-    """SIGTERM and SIGHUP end a run as Ctrl-C does: everything is released and the report is printed."""
+    """End a run: everything is released and the report is printed."""
     raise KeyboardInterrupt(f"Ended by {signal.Signals(sign).name}.")
 
 

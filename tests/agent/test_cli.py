@@ -155,7 +155,11 @@ def playing(session: Path, display: str, *words: str) -> Iterator[subprocess.Pop
     """Mines being played on a display, a few ticks in."""
     command = [sys.executable, "-m", "agent", "run", "examples/mines", "--session", str(session), *words]
     process = subprocess.Popen(
-        command, env=environment(DISPLAY=display), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command],  # as from the background of a script
+        env=environment(DISPLAY=display),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         await_ticks(session, 2)
