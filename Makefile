@@ -22,7 +22,7 @@ help:
 	@echo "make bench  benchmarks: games won and ticks on time, for each model"
 	@echo "make setup  the virtual environment with everything for development"
 
-play: system $(VENV)/play.ok weights
+play: system $(VENV)/play.ok $(if $(filter embedded,$(MODEL)),weights)
 	$(BIN)/onmark run $(BOT) --seed $(SEED) --model $(MODEL)
 
 test: system-test setup weights check
@@ -45,12 +45,12 @@ weights: $(VENV)/play.ok
 
 $(VENV)/play.ok: pyproject.toml
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check --use-pep517 -e .
 	touch $@
 
 $(VENV)/dev.ok: pyproject.toml
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --use-pep517 -e '.[dev]'
 	touch $@ $(VENV)/play.ok
 
 system:

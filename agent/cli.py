@@ -96,7 +96,7 @@ def run(
             watcher=status,
         )
     console.print(report_table(report))
-    for message in (report.detail, report.suspicion):
+    for message in ("" if report.ending in ("won", "lost") else report.detail, report.suspicion):
         if message:
             errors.print(f"onmark: {message}", style="bold", soft_wrap=True, markup=False, highlight=False)
     console.print(f"Session  {folder}\nPicture  {folder / 'last.png'}\nReplay   onmark replay {folder}", soft_wrap=True)
