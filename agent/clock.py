@@ -76,18 +76,24 @@ class Pace:
             raise ValueError(f"expected between 0 and 1000 ticks a second, found {hz}")
         self._clock = clock
         self._period_ns = round(SECOND_NS / hz)
-        self._start_ns = clock.now_ns()
+        self._start_ns: int | None = None
         self._slot = 0
         self.late = 0
         self.skipped = 0
 
+    def start(self) -> None:
+        """Begin the first tick: all deadlines count from here."""
+        self._start_ns = self._clock.now_ns()
+
     def wait(self) -> None:
         """End a tick: count it, and wait for the next deadline that has not passed."""
         self.count()
-        self._clock.sleep_until_ns(self._start_ns + self._slot * self._period_ns)
+        self._clock.sleep_until_ns((self._start_ns or 0) + self._slot * self._period_ns)
 
     def count(self) -> None:
         """Count the tick that just ended as late or not, and the deadlines that it missed as skipped."""
+        if self._start_ns is None:
+            return
         elapsed = self._clock.now_ns() - self._start_ns
         next_slot = max(self._slot + 1, -(-elapsed // self._period_ns))
         missed = next_slot - self._slot - 1

@@ -89,7 +89,7 @@ class Scheduler:
         self._actuator = actuator
         self._recorder = recorder
         self._clock = clock
-        self._hz = hz
+        self._pace = Pace(clock, hz)
         self._watcher = watcher
         self._ladder = Ladder()
         self._last: _Last | None = None
@@ -108,22 +108,18 @@ class Scheduler:
         """
         try:
             self._decider.prepare()
-        except BaseException:
-            self._recorder.close()
-            raise
-        pace = Pace(self._clock, self._hz)
-        try:
+            self._pace.start()
             while not self._over(self.tick(), max_ticks):
-                pace.wait()
+                self._pace.wait()
         except (KeyboardInterrupt, UserHalt) as stop:
             self._end("stopped", str(stop) or "Interrupted.")
         except DisplayUnavailable as problem:
             self._end("closed", str(problem))
         finally:
             self._actuator.release_all()
-            pace.count()
+            self._pace.count()
             self._recorder.close()
-            self.report.late, self.report.skipped = pace.late, pace.skipped
+            self.report.late, self.report.skipped = self._pace.late, self._pace.skipped
             log.info("run", **self.report.summary())
         return self.report
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import queue
-import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from agent.session.records import SessionHeader, TickRecord
 from perception.image import write_png
 from perception.observation import Frame
-
-MAX_WAITING_FRAMES = 16  # then the tick waits for the disk, rather than lose a frame
 
 
 class Recorder(Protocol):
@@ -30,7 +24,7 @@ class Recorder(Protocol):
 
 
 class SessionWriter:
-    """Writes a session folder. A kill loses at most the tick under way.
+    """Writes a session folder, one tick behind the loop: a kill loses at most the last whole tick.
 
     A frame is on disk before the line that names it, so a session that was cut can be replayed up to its last line.
 
@@ -50,51 +44,42 @@ class SessionWriter:
         self.folder = folder
         self._lines = (folder / "ticks.jsonl").open("a", encoding="utf-8")
         self._known: set[str] = set()
-        self._jobs: queue.Queue[tuple[str, NDArray[np.uint8] | None, str]] = queue.Queue(MAX_WAITING_FRAMES)
-        self._problem: BaseException | None = None
-        self._thread = threading.Thread(target=self._work, name="session-writer", daemon=True)
-        self._thread.start()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session-writer")
+        self._under_way: Future[None] | None = None
 
     def append(self, record: TickRecord, frame: Frame | None) -> None:
-        """Queue one tick: its frame, if it is new, then its line.
+        """Hand one tick over: its frame, if it is new, then its line. Waits until the tick before is on disk.
 
         Raises:
-            OSError: an earlier tick could not be written.
+            OSError: the tick before could not be written.
         """
-        self._raise_problem()
-        new = frame is not None and frame.digest not in self._known
-        if frame is not None and new:
-            self._known.add(frame.digest)
-        pixels = frame.pixels if frame is not None and new else None
-        name = frame.digest if frame is not None else ""
-        self._jobs.put((name, pixels, record.model_dump_json()))
+        self._finish()
+        new = frame if frame is not None and frame.digest not in self._known else None
+        if new is not None:
+            self._known.add(new.digest)
+        self._under_way = self._thread.submit(self._write, new, record.model_dump_json())
 
     def close(self) -> None:
-        """Write what is queued, then close. Any number of calls."""
-        if self._lines.closed:
-            return
-        self._jobs.put(("", None, ""))
-        self._thread.join()
+        """Write what is under way, then close. Any number of calls.
+
+        Raises:
+            OSError: the last tick could not be written.
+        """
+        self._thread.shutdown()
         self._lines.close()
-        self._raise_problem()
+        self._finish()
 
-    def _work(self) -> None:
-        while True:
-            name, pixels, line = self._jobs.get()
-            if not line:
-                return
-            if self._problem is None:
-                self._write(name, pixels, line)
+    def _write(self, new: Frame | None, line: str) -> None:
+        if new is not None:
+            write_png(self.folder / "frames" / f"{new.digest}.png", new.pixels)
+        self._lines.write(line + "\n")
+        self._lines.flush()
 
-    def _write(self, name: str, pixels: NDArray[np.uint8] | None, line: str) -> None:
+    def _finish(self) -> None:
+        """Wait for the tick that is being written, and pass on what went wrong with it."""
+        under_way, self._under_way = self._under_way, None
         try:
-            if pixels is not None:
-                write_png(self.folder / "frames" / f"{name}.png", pixels)
-            self._lines.write(line + "\n")
-            self._lines.flush()
-        except (OSError, ValueError) as problem:
-            self._problem = problem
-
-    def _raise_problem(self) -> None:
-        if self._problem is not None:
-            raise OSError(f"the session cannot be written to {self.folder}: {self._problem}") from self._problem
+            if under_way is not None:
+                under_way.result()
+        except OSError as problem:
+            raise OSError(f"the session cannot be written to {self.folder}: {problem}") from problem

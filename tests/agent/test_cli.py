@@ -216,7 +216,7 @@ def cover(desktop: Desktop) -> Iterator[None]:
 
 
 def close(desktop: Desktop) -> Iterator[None]:
-    subprocess.run(["pkill", "-f", "sgt-mines 9x9n10"], check=True)
+    subprocess.run(["xdotool", "windowkill", str(desktop.find("Mines")._handle.id)], check=True, timeout=10)
     yield
 
 
