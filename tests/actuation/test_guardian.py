@@ -55,15 +55,17 @@ AGENT = dedent("""
     window = Desktop().find("Game")
     where = window.state().client
     def kill(seconds):
-        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+        os.killpg(os.getpid(), getattr(signal, sys.argv[1]))
     Executor(PyAutoGui(), window.state, Guardian(), sleep=kill).click(Point(where.left + 9, where.top + 9), "left")
 """)
 
 
 @pytest.mark.parametrize("sign", ["SIGKILL", "SIGTERM", "SIGABRT"])
-def test_a_button_that_was_down_at_the_death_comes_up(real_input: str, desktop: Desktop, sign: str) -> None:
+def test_a_button_that_was_down_when_the_agents_whole_group_died_comes_up(
+    real_input: str, desktop: Desktop, sign: str
+) -> None:
     with victim("Game") as game:
-        agent = subprocess.run([sys.executable, "-c", AGENT, sign], timeout=60, check=False)
+        agent = subprocess.run([sys.executable, "-c", AGENT, sign], timeout=60, check=False, start_new_session=True)
         assert agent.returncode == -getattr(signal, sign)
         for _ in range(500):
             if not desktop._root.query_pointer().mask & 0x100:  # Button1Mask

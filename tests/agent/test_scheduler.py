@@ -1,5 +1,6 @@
 """The loop, with fakes for what is outside and a clock that only moves when told to."""
 
+import json
 from collections.abc import Sequence
 from itertools import chain, repeat
 
@@ -9,7 +10,7 @@ from actuation.errors import UserHalt
 from actuation.executor import Delivery
 from actuation.tools import Click, Tool
 from agent.clock import ManualClock
-from agent.models.base import DecodeRequest, Dialect, Model, Reply
+from agent.models.base import Artifact, DecodeRequest, Dialect, Model, Prompt, Reply
 from agent.models.scripted import RandomModel, ScriptedModel
 from agent.scheduler import Scheduler
 from agent.testing import DryActuator, FixedReplies, Frames, MemoryRecorder, frame
@@ -130,6 +131,23 @@ def test_a_window_that_is_hidden_for_a_moment_is_waited_for() -> None:
     assert report.ending == "won"
     assert [record.blocked is not None for record in run.recorder.records] == [False, *[True] * 9, False, False]
     assert run.recorder.records[10].verification == "inconclusive"
+
+
+def test_only_ticks_in_a_row_count_as_hidden() -> None:
+    run = Run([START], [frame(50), *[HIDDEN] * 9, frame(51), *[HIDDEN] * 9, frame(255)])
+    assert run.scheduler.run().ending == "won"
+
+
+def test_a_random_choice_is_repeatable_and_leaves_nothing_out() -> None:
+    text = json.dumps([START, QUIT])
+    request = DecodeRequest(
+        prompt=Prompt(stable="", changing="", goal="", unknown_goal=""),
+        artifacts={"choices": Artifact(dialect="choices", root="", text=text)},
+    )
+    one, two = RandomModel(1), RandomModel(1)
+    said = [one.complete(request).text for _ in range(400)]
+    assert said == [two.complete(request).text for _ in range(400)]
+    assert 140 < said.count(START) < 260
 
 
 def test_a_window_that_stays_hidden_ends_the_run_with_the_cure() -> None:

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from agent.load import load_bot_by_name
+from agent.session import writer
 from agent.session.reader import Session, SessionError, open_session
 from agent.session.records import SessionHeader, TickRecord
 from agent.session.replay import Difference, replay
@@ -137,20 +140,27 @@ def test_a_frame_that_was_changed_is_refused(tmp_path: Path) -> None:
 
 def small_session(folder: Path) -> list[TickRecord]:
     """Three short ticks, written."""
-    writer = SessionWriter(folder, HEADER)
+    session = SessionWriter(folder, HEADER)
     records = [TickRecord(tick=i, times_ms={"tick": 1.5}) for i in range(3)]
     for i, record in enumerate(records):
-        writer.append(record, frame(i // 2))
-    writer.close()
-    writer.close()
+        session.append(record, frame(i // 2))
+    session.close()
+    session.close()
     return records
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_what_is_written_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures: list[Path] = []
+
+    def write(path: Path, pixels: NDArray[np.uint8]) -> None:
+        pictures.append(path)
+        write_png(path, pixels)
+
+    monkeypatch.setattr(writer, "write_png", write)
     records = small_session(tmp_path / "s")
+    assert len(pictures) == 2  # an unchanged frame costs nothing
     session = open_session(tmp_path / "s")
     assert (session.header, list(session.ticks), session.cut) == (HEADER, records, False)
-    assert len(list((tmp_path / "s" / "frames").iterdir())) == 2  # an unchanged frame costs nothing
 
 
 def test_a_session_that_was_cut_anywhere_in_its_last_line_is_readable(tmp_path: Path) -> None:
@@ -201,16 +211,16 @@ def test_a_session_never_overwrites(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_fails_is_said(tmp_path: Path) -> None:
-    writer = SessionWriter(tmp_path / "s", HEADER)
+    session = SessionWriter(tmp_path / "s", HEADER)
     shutil.rmtree(tmp_path / "s" / "frames")
-    writer.append(TickRecord(tick=0), frame())
+    session.append(TickRecord(tick=0), frame())
     with pytest.raises(OSError, match="the session cannot be written"):
-        writer.close()
+        session.close()
 
 
 def test_a_session_can_name_an_example_never_a_path(tmp_path: Path) -> None:
     from agent.errors import WrongUse
 
-    for name in ("../mines", "/etc/passwd", "mines/bot.py", "Mines", "nowhere", "", "mines\n"):
+    for name in ("../examples/mines", "./mines", "/etc/passwd", "mines/bot.py", "Mines", "nowhere", "", "mines\n"):
         with pytest.raises(WrongUse, match="--bot PATH"):
             load_bot_by_name(name)

@@ -128,6 +128,20 @@ def test_messages_say_position_expected_and_found(tick: TickArtifacts) -> None:
     assert fault.message == "tool: expected one of click, wait, found 'jump'"
 
 
+def test_a_key_that_stands_twice_is_named(tick: TickArtifacts) -> None:
+    text = '{"tool":"click","target":"safe","mark":7,"mark":7}'
+    fault = Boundary(VERIFIER).judge(Reply(text=text, finish="stop"), tick).fault
+    assert fault is not None
+    assert "the key 'mark' stands there twice" in fault.message
+
+
+def test_a_new_label_on_an_old_number_is_a_new_grammar() -> None:
+    one = GRAMMAR.for_tick(marks({7: "safe"}))
+    two = GRAMMAR.for_tick(marks({7: "mine"}))
+    assert judge(two, GOOD) == "invalid"
+    assert one.artifacts["lark"].digest != two.artifacts["lark"].digest
+
+
 def test_equal_screens_give_equal_bytes() -> None:
     one = TickGrammar((Click, Wait), Verifier()).for_tick(marks({7: "safe", 12: "mine"}))
     two = GRAMMAR.for_tick(marks({12: "mine", 7: "safe"}))

@@ -8,6 +8,8 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from agent.bot import Game
+from agent.desktop import game_window
 from perception.capture import Capture
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed, WindowNotFound
 from perception.geometry import Box
@@ -81,6 +83,25 @@ def test_a_window_that_lies_beside_does_not_cover(game: Window, desktop: Desktop
         desktop.find("Neighbour").activate()
         until(lambda: not game.state().foreground)
         assert game.state().covered_by == ()
+
+
+def test_a_games_own_menu_does_not_cover_it(desktop: Desktop) -> None:
+    with game_window(Game(title="Mines", command=("sgt-mines", "9x9n10#1")), 1, desktop) as mines:
+        until(lambda: mines.state().foreground)
+        client = mines.state().client
+        xdotool("mousemove", str(client.left + 20), str(client.top + 12), "click", "1")
+        until(lambda: len(menus(desktop, client)) > 0)
+        assert mines.state().covered_by == ()
+        xdotool("key", "Escape")
+
+
+def menus(desktop: Desktop, client: Box) -> list[int]:
+    """Windows that the window manager does not manage, over an area."""
+    return [
+        w.id
+        for w in desktop._root.query_tree().children
+        if w.get_attributes().override_redirect and desktop._covers(w, client)
+    ]
 
 
 def test_a_minimised_window(game: Window, capture: Capture) -> None:
