@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from actuation.errors import UserHalt
+from actuation.errors import InputUnavailable, UserHalt
 from actuation.executor import Actuator, Delivery
 from actuation.tools import Tool
 from agent.bot import Bot
@@ -113,15 +113,22 @@ class Scheduler:
                 self._pace.wait()
         except (KeyboardInterrupt, UserHalt) as stop:
             self._end("stopped", str(stop) or "Interrupted.")
-        except DisplayUnavailable as problem:
+        except (DisplayUnavailable, InputUnavailable) as problem:
             self._end("closed", str(problem))
         finally:
-            self._actuator.release_all()
+            self._release()
             self._pace.count()
             self._recorder.close()
             self.report.late, self.report.skipped = self._pace.late, self._pace.skipped
             log.info("run", **self.report.summary())
         return self.report
+
+    def _release(self) -> None:
+        """Release everything; a display that is gone holds nothing any more."""
+        try:
+            self._actuator.release_all()
+        except InputUnavailable as problem:
+            self._end("closed", str(problem))
 
     def tick(self) -> TickRecord:
         """One tick, from end to end: observe, judge, climb, say, ask, hold, act, write."""

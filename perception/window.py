@@ -25,6 +25,9 @@ NO_DISPLAY_CURE = (
 class Desktop:
     """A connection to the X server. Not thread-safe: one thread, or one Desktop each.
 
+    Attributes:
+        lost: True once the server was found gone.
+
     Args:
         name: an X display such as ``:0``. None: what DISPLAY says.
 
@@ -39,6 +42,7 @@ class Desktop:
         except (error.DisplayError, error.XauthError, OSError) as problem:
             raise DisplayUnavailable(f"No X display answers ({problem}).", NO_DISPLAY_CURE) from problem
         self._root = self._display.screen().root
+        self.lost = False
 
     @property
     def screen(self) -> Box:
@@ -85,8 +89,9 @@ class Desktop:
 
     def close(self) -> None:
         """Close the connection; one that is lost is closed already."""
-        with contextlib.suppress(*LOST):
-            self._display.close()
+        if not self.lost:
+            with contextlib.suppress(*LOST):
+                self._display.close()
 
     def _managed(self) -> list[Any]:
         """The windows that the window manager lists, oldest first."""
@@ -170,6 +175,8 @@ class Window:
             WindowClosed: the window is gone.
             DisplayUnavailable: the X server is gone.
         """
+        if self._desktop.lost:  # the X library would wait for an answer without end
+            raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE)
         try:
             return self._read()
         except GONE as problem:
@@ -179,6 +186,7 @@ class Window:
         except LOST as problem:
             if isinstance(problem, TypeError) and not isinstance(problem.__context__, OSError):
                 raise
+            self._desktop.lost = True
             raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE) from problem
 
     def activate(self) -> None:

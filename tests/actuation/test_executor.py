@@ -1,6 +1,7 @@
 """Delivery: dry, and for real onto a window that writes down what it gets."""
 
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -164,6 +165,33 @@ def test_the_pointer_in_a_corner_stops_the_agent_and_holds_nothing(real_input: s
         with pytest.raises(UserHalt, match="corner"):
             executor.submit(Click(mark=1), seen_in(window, Box(90, 70, 4, 4)))
         assert [event for event in game.events() if event["kind"] == "press"] == []
+
+
+DEATH = """
+import os, signal
+from actuation import backend
+from actuation.errors import InputUnavailable
+from agent.desktop import display
+from perception.geometry import Point
+import subprocess
+
+backend.PATIENCE_S = 1.0
+with display(own=True):
+    mouse = backend.PyAutoGui()
+    mouse.press(Point(640, 400), "left")
+    subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "Xvfb"], check=True)
+    for _ in range(2):
+        try:
+            mouse.release("left")
+        except InputUnavailable as problem:
+            print(problem)
+"""
+
+
+def test_a_display_that_dies_while_a_button_is_down_does_not_hang_the_release() -> None:
+    done = subprocess.run([sys.executable, "-c", DEATH], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("The X display") == 2
 
 
 def test_input_is_off_unless_a_test_asks(own_display: str) -> None:
