@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 from actuation.tools import Tool
+from agent.errors import BotError
 from perception.detect.base import Detector
 from perception.observation import Observation
 
 Result = Literal["won", "lost"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,15 @@ class Example:
 class Bot:
     """Base of all bots. The class attributes are the declaration; the methods may be overridden.
 
+    Attributes:
+        name: lower case, digits and underscores; sessions name the bot by it.
+        game: how to start the game, and its window's title.
+        detector: what finds cells and marks, such as ``perception.detect.lattice.Lattice``.
+        tools: Tool classes; at least one that needs no mark, such as ``Wait``.
+        goal: what the model is to do, in the words of the examples.
+        examples: worked examples for the model, two or three.
+        win_floors: model -> the share of games that it must win: what ``onmark eval --check`` holds the bot to.
+
     All methods are called from the scheduler's thread, once a tick, and must depend on the observation alone: a
     replay calls them again and compares.
     """
@@ -60,10 +73,12 @@ class Bot:
     goal: ClassVar[str]
     examples: ClassVar[tuple[Example, ...]] = ()
     win_floors: ClassVar[Mapping[str, float]] = MappingProxyType({})
-    """Model -> the share of games that it must win: what ``onmark eval --check`` holds the bot to."""
 
     def candidates(self, seen: Observation) -> Mapping[int, str]:
-        """Which marks to offer the model and what to call them; all that the detector found, unless overridden."""
+        """Which marks to offer the model and what to call them; all that the detector found, unless overridden.
+
+        ``seen.marks`` are all that the detector found.
+        """
         return {mark.number: mark.label or f"mark {mark.number}" for mark in seen.marks}
 
     def result(self, seen: Observation) -> Result | None:
@@ -71,5 +86,31 @@ class Bot:
         return None
 
     def script(self, seen: Observation) -> Tool:
-        """What ``--model scripted`` plays: an action on one of the observation's marks."""
+        """What ``--model scripted`` plays: an action on one of ``seen.marks``, which are those that may be named."""
         raise NotImplementedError(f"bot {self.name!r} declares no script(); use --model embedded, or write one")
+
+
+def asked(method: Callable[[Observation], T]) -> Callable[[Observation], T]:
+    """A bot's method, its failures told as the bot's own: which method, which line, what.
+
+    Raises (when called):
+        BotError: the method raised.
+    """
+
+    def call(seen: Observation) -> T:
+        try:
+            return method(seen)
+        except Exception as problem:
+            name = getattr(method, "__qualname__", repr(method))
+            raise BotError(f"{name}() failed: {described(problem)}.", "Correct the bot, or see --debug.") from problem
+
+    return call
+
+
+def described(problem: Exception) -> str:
+    """An exception in one line, with the place that it came from."""
+    text = f"{type(problem).__name__}: {problem}"
+    if isinstance(problem, SyntaxError):
+        return text
+    frames = traceback.extract_tb(problem.__traceback__)
+    return f"{text} (line {frames[-1].lineno} of {frames[-1].filename})" if frames else text

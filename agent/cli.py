@@ -1,8 +1,9 @@
 """The command line: ``onmark``, which is ``python -m agent``.
 
-Exit codes: 0 fine; 1 the game was not won, a replay differs, or a goal of ``--check`` was missed; 2 wrong use;
+Exit codes: 0 fine; 1 the game was not won, a replay differs, or a goal of ``--check`` was missed; 2 wrong use, or
+a bot that is wrong;
 3 something is missing on this machine, or the game's window cannot be played (the message says the cure);
-130 interrupted.
+4 a bug in Onmark; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from rich.table import Table
 from rich.text import Text
 
 from actuation.errors import ActuationError
-from agent.errors import MissingPiece, WrongUse
+from agent.bot import Bot, described
+from agent.errors import BotError, MissingPiece, WrongUse
 from agent.evaluate import Row, evaluate, missed_goals
 from agent.metrics import RunReport
 from agent.session.reader import SessionError
 from agent.session.records import TickRecord
-from perception.errors import PerceptionError
+from grammar.errors import GrammarError
+from perception.errors import OfferError, PerceptionError
 from perception.observation import Observation
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -58,12 +61,14 @@ def main() -> None:
         signal.signal(sign, _interrupt)
     try:
         app(prog_name="onmark")
-    except (WrongUse, SessionError) as problem:
+    except (WrongUse, BotError, OfferError, SessionError, GrammarError) as problem:
         _fail(problem, 2, debug)
     except (MissingPiece, PerceptionError, ActuationError, OSError) as problem:
         _fail(problem, 3, debug)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    except Exception as problem:
+        _fail(RuntimeError(f"This is a bug in Onmark: {described(problem)}. --debug prints more."), 4, debug, problem)
 
 
 @app.command()
@@ -99,9 +104,11 @@ def run(
     for message in ("" if report.ending in ("won", "lost") else report.detail, report.suspicion):
         if message:
             errors.print(f"onmark: {message}", style="bold", soft_wrap=True, markup=False, highlight=False)
-    console.print(f"Session  {folder}\nPicture  {folder / 'last.png'}\nReplay   onmark replay {folder}", soft_wrap=True)
+    console.print(f"Session  {folder}\nPicture  {folder / 'last.png'}", soft_wrap=True)
+    console.print(f"Replay   onmark replay {folder}{_bot_option(bot, player.name)}", soft_wrap=True)
     _write_json(json_file, report.summary())
-    raise typer.Exit(EXIT_BY_ENDING.get(report.ending or "", 1))
+    nothing_to_win = report.ending == "ticks" and type(player).result is Bot.result
+    raise typer.Exit(0 if nothing_to_win else EXIT_BY_ENDING.get(report.ending or "", 1))
 
 
 @app.command()
@@ -112,6 +119,8 @@ def replay(
 ) -> None:
     """Do a session's ticks again from its frames and replies; no display is needed. Exit 1: something differs.
 
+    Perception, ladder, grammar, verdict, decision and resolved point are compared; the prompt's text and times are not.
+
     Example: onmark replay tests/sessions/mines-won.
     """
     from agent.load import load_bot, load_bot_by_name
@@ -120,6 +129,8 @@ def replay(
 
     recorded = open_session(session)
     player = load_bot(bot) if bot else load_bot_by_name(recorded.header.bot)
+    if not recorded.ticks:
+        raise SessionError(f"{session}: expected ticks, found none: nothing was recorded, so nothing can agree.")
     done = 0
     for difference in replayed(recorded, player):
         done += 1
@@ -149,21 +160,27 @@ def evaluate_command(
     from agent.load import load_bot
 
     player = load_bot(bot)
+    folder = sessions or Path("runs") / datetime.now().strftime("eval-%Y%m%d-%H%M%S")
     rows = evaluate(
         player,
         models.split(","),
         _seeds(seeds),
         hz=hz,
         ticks=ticks,
-        folder=sessions or Path("runs") / datetime.now().strftime("eval-%Y%m%d-%H%M%S"),
+        folder=folder,
         own_display=_own(display),
         progress=lambda name, seed, report: errors.print(
-            f"{name} seed {seed}: {report.ending}, {report.ticks} ticks, {report.late} late"
+            f"{name} seed {seed}: {report.ending}, {report.ticks} ticks, {report.late} late. {report.detail}",
+            soft_wrap=True,
         ),
     )
     console.print(eval_table(rows))
     _write_json(json_file, [row.as_json() for row in rows])
+    console.print(f"Sessions {folder}/MODEL/SEED")
     missed = missed_goals(rows, player.win_floors)
+    if check:
+        goals = ", ".join(f"{name} wins {share:.0%}" for name, share in player.win_floors.items())
+        console.print(f"Checked  90% of the ticks on time; {goals or 'the bot declares no win_floors'}")
     for goal in missed:
         errors.print(f"missed: {goal}", style="red", soft_wrap=True)
     raise typer.Exit(1 if check and missed else 0)
@@ -215,9 +232,10 @@ def status(record: TickRecord) -> str:
     times = " ".join(f"{stage} {ms:.0f}" for stage, ms in record.times_ms.items())
     if record.blocked is not None:
         return f"tick {record.tick:4}  [{times} ms]  cannot see: {record.blocked.problem}"
+    last = f"  last {record.verification}" if record.tick else ""
     did = record.result or record.action or "no-op"
     refused = f" refused: {record.delivery.reason}" if record.delivery and record.delivery.reason else ""
-    return f"tick {record.tick:4}  [{times} ms]  marks {len(record.marks)}  last {record.verification}  {did}{refused}"
+    return f"tick {record.tick:4}  [{times} ms]  marks {len(record.marks)}{last}  {did}{refused}"
 
 
 def report_table(report: RunReport) -> Table:
@@ -248,6 +266,14 @@ def eval_table(rows: list[Row]) -> Table:
             "\n".join([str(figures["actions"]), *said]),
         )
     return table
+
+
+def _bot_option(named: str, name: str) -> str:
+    """What a replay must be told, when the session's own word for its bot does not lead there."""
+    from agent.load import EXAMPLES, bot_file
+
+    by_name = EXAMPLES / name / "bot.py"
+    return "" if by_name.is_file() and bot_file(named).samefile(by_name) else f" --bot {named}"
 
 
 def _percent(share: float | None) -> str:
@@ -281,9 +307,9 @@ def _interrupt(sign: int, _: FrameType | None) -> None:
     raise KeyboardInterrupt(f"Ended by {signal.Signals(sign).name}.")
 
 
-def _fail(problem: BaseException, code: int, debug: bool) -> NoReturn:
+def _fail(problem: Exception, code: int, debug: bool, cause: Exception | None = None) -> NoReturn:
     """One message, or the traceback under --debug."""
     if debug:
-        raise problem
+        raise cause or problem
     errors.print(f"onmark: {problem}", soft_wrap=True, markup=False, highlight=False)
     raise SystemExit(code) from problem

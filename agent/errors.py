@@ -2,7 +2,8 @@
 
 AgentError
 |- MissingPiece   something is not installed or not to be had on this machine (exit 3)
-|- WrongUse       the command, the bot or the session was named wrongly (exit 2)
+|- WrongUse       the command, the bot or the session is named or written wrongly (exit 2)
+|- BotError       a bot's method failed, or returned what it may not (exit 2)
 """
 
 from __future__ import annotations
@@ -20,3 +21,7 @@ class MissingPiece(AgentError):
 
 class WrongUse(AgentError):
     """The user named something that is not there, or not what it should be."""
+
+
+class BotError(AgentError):
+    """A bot's method failed, or returned what it may not."""

@@ -10,22 +10,30 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from agent.bot import Bot
+from actuation.tools import Tool
+from agent.bot import Bot, Example, Game, asked, described
 from agent.errors import MissingPiece, WrongUse
 from agent.models.base import Model
+from agent.prompt import PromptBuilder
+from grammar.engine import Verifier
+from grammar.errors import InadmissibleType
+from grammar.tick import TickGrammar
+from perception.detect.base import Detector
 
 MODELS = ("embedded", "scripted", "random")
 DEFAULT_WEIGHTS = "smollm2-135m-instruct"
 EXAMPLES = Path("examples")
+DECLARED = {"name": str, "game": Game, "detector": Detector, "tools": tuple, "goal": str, "examples": tuple}
+BOT_NAMES = {*vars(Bot), *Bot.__annotations__}
 
 
 def load_bot(named: str) -> Bot:
     """The bot in a folder's ``bot.py``, in a file, or in ``examples/NAME``.
 
     Raises:
-        WrongUse: there is no such file, or it does not declare exactly one bot.
+        WrongUse: there is no such file, it does not run, or it does not declare exactly one whole bot.
     """
-    path = _bot_file(named)
+    path = bot_file(named)
     module = _import_file(path)
     bots = [
         value
@@ -35,7 +43,38 @@ def load_bot(named: str) -> Bot:
     if len(bots) != 1:
         names = [bot.__name__ for bot in bots] or "none"
         raise WrongUse(f"{path}: expected exactly one Bot class, found {names}.", "Put each bot into its own file.")
+    _check_declaration(path, bots[0])
     return bots[0]()
+
+
+def _check_declaration(path: Path, bot: type[Bot]) -> None:
+    """Refuse a bot that lacks something, or whose author misspelt it, before anything is started."""
+    for name, kind in DECLARED.items():
+        found = getattr(bot, name, None)
+        if not isinstance(found, kind):
+            raise WrongUse(
+                f"{path}: expected {bot.__name__}.{name} to be a {kind.__name__}, found {found!r}.",
+                f"Declare it in the class: {name} = ...",
+            )
+    for name in vars(bot):
+        near = difflib.get_close_matches(name, BOT_NAMES, n=1, cutoff=0.8)
+        if near and name not in BOT_NAMES:
+            raise WrongUse(f"{path}: {bot.__name__} declares {name!r}.", f"Did you mean {near[0]!r}?")
+    _check_tools(path, bot)
+
+
+def _check_tools(path: Path, bot: type[Bot]) -> None:
+    for tool in bot.tools:
+        if not (isinstance(tool, type) and issubclass(tool, Tool)):
+            raise WrongUse(f"{path}: expected Tool classes in tools, found {tool!r}.", "Name classes: (Click, Wait).")
+    for example in bot.examples:
+        if not isinstance(example, Example):
+            raise WrongUse(f"{path}: expected Examples in examples, found {example!r}.", "Write Example(marks=...).")
+    try:
+        TickGrammar(bot.tools, Verifier())
+        PromptBuilder(bot())
+    except (InadmissibleType, KeyError, ValueError) as problem:
+        raise WrongUse(f"{path}: {problem}", "") from problem
 
 
 def load_bot_by_name(name: str) -> Bot:
@@ -63,7 +102,9 @@ def load_model(named: str, bot: Bot, seed: int) -> Model:
 
     match named:
         case "scripted":
-            return ScriptedModel(bot.tools, bot.script)
+            if type(bot).script is Bot.script:
+                raise WrongUse(f"Bot {bot.name!r} declares no script().", "Write one, or choose another --model.")
+            return ScriptedModel(bot.tools, asked(bot.script))
         case "random":
             return RandomModel(seed)
         case "embedded":
@@ -83,7 +124,12 @@ def _embedded() -> Model:
         raise MissingPiece("The embedded model cannot be loaded.", str(problem)) from problem
 
 
-def _bot_file(named: str) -> Path:
+def bot_file(named: str) -> Path:
+    """The file that a bot's name stands for.
+
+    Raises:
+        WrongUse: there is none; names the nearest.
+    """
     for path in (Path(named), Path(named) / "bot.py", EXAMPLES / named / "bot.py"):
         if path.is_file():
             return path
@@ -106,7 +152,7 @@ def _import_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except Exception as problem:
         del sys.modules[name]
-        raise
+        raise WrongUse(f"{path} does not run: {described(problem)}.", "Correct it, or see --debug.") from problem
     return module

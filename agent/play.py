@@ -11,7 +11,7 @@ from pathlib import Path
 from actuation.backend import PyAutoGui
 from actuation.executor import Executor
 from actuation.guardian import Guardian
-from agent.bot import Bot
+from agent.bot import Bot, asked
 from agent.clock import SystemClock
 from agent.desktop import display, game_window
 from agent.load import load_model
@@ -74,7 +74,7 @@ def play(
         snapshot = _Snapshot(folder / "last.png", watcher)
         scheduler = Scheduler(
             bot=bot,
-            perceiver=Perceiver(live, bot.detector, bot.candidates),
+            perceiver=Perceiver(live, bot.detector, asked(bot.candidates)),
             model=ready,
             actuator=executor,
             recorder=recorder,

@@ -13,9 +13,10 @@ import structlog
 from actuation.errors import InputUnavailable, UserHalt
 from actuation.executor import Actuator, Delivery
 from actuation.tools import Tool
-from agent.bot import Bot
+from agent.bot import Bot, Result, asked
 from agent.clock import Clock, Pace
 from agent.decide import Decider, Decision
+from agent.errors import BotError
 from agent.ladder import Ladder
 from agent.metrics import Ending, RunReport
 from agent.models.base import Model
@@ -138,7 +139,7 @@ class Scheduler:
         seen, frame = self._observe(fields)
         if seen is not None:
             self._judge(seen, fields)
-            fields["result"] = self._bot.result(seen)
+            fields["result"] = self._result(seen)
         if seen is not None and fields["result"] is None:
             self._act(seen, fields)
         self._times_ms["tick"] = (self._clock.now_ns() - began_ns) / 1e6
@@ -175,6 +176,13 @@ class Scheduler:
             self._ladder.update(outcome, last.action.target if last.action else None)
             fields["verification"] = outcome
         fields["suppressed"] = list(self._ladder.suppressed)
+
+    def _result(self, seen: Observation) -> Result | None:
+        """The bot's word on whether the game is over."""
+        said = asked(self._bot.result)(seen)
+        if said not in (None, "won", "lost"):
+            raise BotError(f"Expected result() to return 'won', 'lost' or None, found {said!r}.", "Correct the bot.")
+        return said
 
     def _act(self, seen: Observation, fields: dict[str, Any]) -> None:
         """Say, ask, hold, act."""

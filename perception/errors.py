@@ -4,6 +4,7 @@ CurableError               says what was found and what to do
 |- PerceptionError
    |- DisplayUnavailable   no X server can be reached
    |- WindowNotFound       no window with that title, or no window manager to ask
+   |- OfferError           a bot offers marks that were not found
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
       |- WindowClosed      it was there and is gone; does not pass
 """
@@ -22,7 +23,7 @@ class CurableError(Exception):
     """
 
     def __init__(self, problem: str, cure: str) -> None:
-        super().__init__(f"{problem} {cure}")
+        super().__init__(f"{problem} {cure}".strip())
         self.problem = problem
         self.cure = cure
 
@@ -51,3 +52,7 @@ class NotObservable(PerceptionError):
 
 class WindowClosed(NotObservable):
     """The window was there, and is gone."""
+
+
+class OfferError(PerceptionError):
+    """A bot offers marks that the detector did not find, or labels that are none."""

@@ -53,12 +53,14 @@ class GridCell:
     """One cell of a board.
 
     Attributes:
+        number: of the mark that the cell can be offered as.
         row: from 0, top to bottom.
         column: from 0, left to right.
         box: in capture pixels.
         kind: what the cell shows, in the bot's words. None: nothing that the bot has named.
     """
 
+    number: int
     row: int
     column: int
     box: Box

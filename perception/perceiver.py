@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from perception.detect.base import Detected, Detector
-from perception.errors import NotObservable
+from perception.errors import NotObservable, OfferError
 from perception.observation import Frame, Mark, Observation
+
+OFFER_CURE = "Return a label for some of seen.marks: {mark.number: 'name'}."
 
 Candidates = Callable[[Observation], Mapping[int, str]]
 """A bot's choice of the marks to offer: number -> label."""
@@ -42,6 +44,7 @@ class Perceiver:
 
         Raises:
             NotObservable: the window shows nothing that could be trusted.
+            OfferError: the bot offers what is not there.
             DisplayUnavailable: the X server is gone.
         """
         frame = self._source.grab()
@@ -63,7 +66,9 @@ class Perceiver:
 def _offered(seen: Observation, labels: Mapping[int, str]) -> tuple[Mark, ...]:
     """The marks that the bot offers, under its labels."""
     known = {mark.number for mark in seen.marks}
-    strange = sorted(set(labels) - known)
+    if not isinstance(labels, Mapping) or not all(isinstance(label, str) for label in labels.values()):
+        raise OfferError(f"Expected candidates() to return numbers and their labels, found {labels!r}.", OFFER_CURE)
+    strange = [number for number in labels if number not in known]
     if strange:
-        raise ValueError(f"the bot offers marks {strange}, which the detector did not find; it found {sorted(known)}")
+        raise OfferError(f"candidates() offers the marks {strange}; the detector found {sorted(known)}.", OFFER_CURE)
     return tuple(replace(mark, label=labels[mark.number]) for mark in seen.marks if mark.number in labels)

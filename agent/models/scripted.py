@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pydantic import BaseModel
 
 from actuation.tools import Tool
+from agent.errors import BotError
 from agent.models.base import Claim, DecodeRequest, Dialect, Reply
 from grammar.shape import tool_shapes
 from grammar.spelling import by_number, spell
@@ -36,12 +37,22 @@ class ScriptedModel:
         """Nothing to read."""
 
     def complete(self, request: DecodeRequest) -> Reply:
-        """Spell what the script says."""
+        """Spell what the script says.
+
+        Raises:
+            BotError: the script says what is no action of this tick.
+        """
         if request.seen is None:
             raise ValueError("a scripted model needs the observation in its request")
-        action = self._script(request.seen)
-        marks = by_number(request.seen.marks)
-        return Reply(text=spell(self._shapes[type(action)], action, marks), finish="stop")
+        action, marks = self._script(request.seen), by_number(request.seen.marks)
+        shape = self._shapes.get(type(action))
+        if shape is None or action.target not in (None, *marks):
+            raise BotError(
+                f"Expected script() to return one of {[tool.__name__ for tool in self._shapes]} on one of the marks "
+                f"{list(marks)}, found {action!r}.",
+                "Choose among seen.marks, and wait when nothing fits.",
+            )
+        return Reply(text=spell(shape, action, marks), finish="stop")
 
     def close(self) -> None:
         """Nothing is held."""

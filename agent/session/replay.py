@@ -1,8 +1,8 @@
 """Replay: the same tick, fed from a recording, compared stage by stage. Sends no input and no request.
 
 Frames and replies come from the session; perception, ladder, grammar, verdict, decision and resolved point are done
-again. The prompt's text is not compared: the replies are the recorded ones, whatever the prompt says today. Nor are
-times.
+again. Not compared: the prompt's text, since the replies are the recorded ones whatever it says today; the wording of
+messages; times.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 from actuation.executor import Delivery, resolve
 from actuation.tools import Tool
-from agent.bot import Bot
+from agent.bot import Bot, asked
 from agent.clock import ManualClock
 from agent.models.base import Claim, Reply, Usage
 from agent.models.recorded import RecordedModel
 from agent.scheduler import Scheduler
 from agent.session.reader import Session
-from agent.session.records import AttemptRecord, MarkRecord, TickRecord
+from agent.session.records import AttemptRecord, BlockedRecord, MarkRecord, TickRecord
 from grammar.errors import GrammarError
 from perception.errors import NotObservable, WindowClosed
 from perception.observation import Frame, Observation
@@ -99,7 +99,7 @@ def replay(session: Session, bot: Bot) -> Iterator[Difference | None]:
     recording, model = _Recording(session), RecordedModel()
     scheduler = Scheduler(
         bot=bot,
-        perceiver=Perceiver(recording, bot.detector, bot.candidates),
+        perceiver=Perceiver(recording, bot.detector, asked(bot.candidates)),
         model=model,
         actuator=recording,
         recorder=recording,
@@ -128,10 +128,19 @@ def compare(recorded: TickRecord, found: TickRecord) -> Difference | None:
     for stage, names in STAGES:
         for name in names:
             then, now = getattr(recorded, name), getattr(found, name)
-            if then != now:
+            if _essence(then) != _essence(now):
                 what = _marks(then, now) if name == "marks" else f"{name}: recorded {_say(then)}, found {_say(now)}"
                 return Difference(tick=recorded.tick, stage=stage, what=what)
     return None
+
+
+def _essence(value: Any) -> Any:
+    """A field without the wording of messages, which may improve from one version to the next."""
+    if isinstance(value, BlockedRecord):
+        return value.closed
+    if isinstance(value, AttemptRecord):
+        return value.model_copy(update={"fault": value.fault and value.fault[0]})
+    return [_essence(item) for item in value] if isinstance(value, list) else value
 
 
 def _marks(then: list[MarkRecord], now: list[MarkRecord]) -> str:

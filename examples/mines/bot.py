@@ -51,7 +51,7 @@ class Mines(Bot):
         safe, mines, unknown = knowledge(seen.cells)
         if len(unknown) == SIZE * SIZE:
             return {FIRST_CLICK: "safe"}
-        hidden = {number(cell) for cell in seen.cells if cell.kind == "covered"}
+        hidden = {cell.number for cell in seen.cells if cell.kind == "covered"}
         groups = ((safe, "safe", 1), (mines, "mine", 1), (unknown, "unknown", 1))
         return {n: label for group, label, most in groups for n in sorted(group & hidden)[:most]}
 
@@ -66,15 +66,10 @@ class Mines(Bot):
         return next((Reveal(mark=mark.number) for mark in seen.marks if mark.label == "safe"), Wait())
 
 
-def number(cell: GridCell) -> int:
-    """The cell's mark."""
-    return cell.row * SIZE + cell.column + 1
-
-
 def knowledge(cells: Iterable[GridCell]) -> tuple[set[int], set[int], set[int]]:
     """Numbers of the covered cells that must be safe, must be mines, and may be either."""
     board = {(cell.row, cell.column): cell for cell in cells}
-    covered = {place: number(cell) for place, cell in board.items() if cell.kind in ("covered", "flag")}
+    covered = {place: cell.number for place, cell in board.items() if cell.kind in ("covered", "flag")}
     facts = {(frozenset(covered.values()), MINES), (frozenset(), 0)}
     for (row, column), cell in board.items():
         if cell.kind and cell.kind.isdigit():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class Detected:
     marks: tuple[Mark, ...]
 
 
+@runtime_checkable
 class Detector(Protocol):
     """Finds what could be acted on.
 

@@ -49,10 +49,10 @@ class Lattice:
         boxes = self._fit(closed_regions(pixels), Box(0, 0, pixels.shape[1], pixels.shape[0]))
         kinds = self._kinds_of(pixels, boxes)
         cells = tuple(
-            GridCell(row=i // self.columns, column=i % self.columns, box=box, kind=kind)
+            GridCell(number=i + 1, row=i // self.columns, column=i % self.columns, box=box, kind=kind)
             for i, (box, kind) in enumerate(zip(boxes, kinds, strict=True))
         )
-        marks = tuple(Mark(number=i, box=c.box, label=c.kind or c.name) for i, c in enumerate(cells, start=1))
+        marks = tuple(Mark(number=cell.number, box=cell.box, label=cell.kind or cell.name) for cell in cells)
         return Detected(cells=cells, marks=marks)
 
     def _fit(self, regions: Sequence[Box], frame: Box) -> list[Box]:
@@ -60,12 +60,11 @@ class Lattice:
         alike = _family(regions, self.rows * self.columns)
         xs = _fit_axis([box.center.x for box in alike])
         ys = _fit_axis([box.center.y for box in alike])
-        found = (ys.count, xs.count)
-        if found != (self.rows, self.columns) or len(alike) * 2 < self.rows * self.columns:
+        if (ys.count, xs.count) != (self.rows, self.columns) or len(alike) * 2 < self.rows * self.columns:
             raise NotObservable(
-                f"Expected a board of {self.rows} rows and {self.columns} columns, found {found[0]} and "
-                f"{found[1]} ({len(alike)} cell-like shapes) in a window of {frame.width}x{frame.height} pixels.",
-                "Make the window large enough to show the whole board, or correct rows and columns.",
+                f"Expected a board of {self.rows} rows and {self.columns} columns, found {len(alike)} cell-like shapes "
+                f"in {ys.count} rows and {xs.count} columns, in a window of {frame.width}x{frame.height} pixels.",
+                "Show the whole board, large enough and with nothing drawn over it, or correct rows and columns.",
             )
         boxes = [
             Box(xs.edge(column), ys.edge(row), xs.size(column), ys.size(row))

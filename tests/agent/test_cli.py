@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -105,6 +106,66 @@ def test_wrong_use_is_exit_2_with_a_hint(words: tuple[str, ...], says: str) -> N
 def test_a_rate_that_makes_no_sense_is_exit_2_before_anything_starts() -> None:
     code, output = onmark("run", "examples/mines", "--hz", "0")
     assert (code, "--hz" in output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            ("goal = 'click'", "pass"),
+            "expected Small.goal to be a str, found None. Declare it in the class: goal = ...",
+        ),
+        (("(Click, Wait)", "(Click,)"), "Every tool needs a mark, and a screen may show none."),
+        (("(Click, Wait)", "(Click(mark=1), Wait)"), "expected Tool classes in tools, found Click(mark=1)."),
+        (("rows=2", "rows=1"), "does not run: ValueError: expected at least 2 rows and 2 columns, found 1 and 2 (line"),
+        (("tools = (", "tools = ((("), "does not run: SyntaxError:"),
+        (
+            ("from agent import Bot", "from agent import Bott, Bot"),
+            "does not run: ImportError: cannot import name 'Bott'",
+        ),
+        (("def script", "def scrip"), "Small declares 'scrip'. Did you mean 'script'?"),
+        (("def script", "def other"), "Bot 'small' declares no script()."),
+        (
+            ("class Small", "class Big(Bot): pass\nclass Small"),
+            "expected exactly one Bot class, found ['Big', 'Small'].",
+        ),
+    ],
+)
+def test_a_bot_that_is_wrong_is_one_message_before_anything_starts(
+    tmp_path: Path, change: tuple[str, str], says: str
+) -> None:
+    bot = Path(bot_file(tmp_path, title="'X'", command="('no-such-game',)"))
+    bot.write_text(bot.read_text().replace('goal = "click"', "goal = 'click'").replace(*change))
+    code, output = onmark("run", str(bot), *QUICK)
+    assert says in one_message(output)
+    assert code == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "says"),
+    [
+        ("def script(self, seen): return {}[99]", "Mines.script() failed: KeyError: 99 (line"),
+        (
+            "def script(self, seen): return Reveal(mark=99)",
+            "Expected script() to return one of ['Reveal', 'Flag', 'Wait']",
+        ),
+        ("def result(self, seen): return 'draw'", "Expected result() to return 'won', 'lost' or None, found 'draw'."),
+        ("def result(self, seen): return 1 / 0", "Mines.result() failed: ZeroDivisionError: division by zero (line"),
+        (
+            "def candidates(self, seen): return {99: 'x'}",
+            "candidates() offers the marks [99]; the detector found [1, 2",
+        ),
+        ("def candidates(self, seen): return seen.none", "Mines.candidates() failed: AttributeError:"),
+    ],
+)
+def test_a_bot_that_fails_at_a_tick_is_one_message_with_its_place(tmp_path: Path, method: str, says: str) -> None:
+    for path in Path("examples/mines").glob("*.png"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    text = Path("examples/mines/bot.py").read_text()
+    (tmp_path / "bot.py").write_text(text.replace("\n\n\ndef knowledge", f"\n\n    {method}\n\n\ndef knowledge"))
+    code, output = onmark("run", str(tmp_path), *QUICK)
+    assert says in one_message(output)
+    assert code == 2
 
 
 def test_a_missing_game_names_its_package(tmp_path: Path) -> None:
@@ -237,7 +298,7 @@ def minimise(desktop: Desktop) -> Iterator[None]:
         (cover, "blocked", "The window is covered by 'Pop-up'. Move or close what lies over it"),
         (close, "closed", "The window 'Mines' was closed. Start the game again"),
         (minimise, "blocked", "The window is minimised. Restore it"),
-        (shrink, "blocked", "Make the window large enough to show the whole board"),
+        (shrink, "blocked", "Show the whole board, large enough"),
     ],
 )
 def test_trouble_with_the_window_ends_cleanly_with_its_cure(
@@ -271,35 +332,35 @@ def test_signals_end_a_run_with_its_report(own_display: str, tmp_path: Path, sig
     assert not open_session(session).cut
 
 
-def test_a_kill_loses_at_most_the_tick_under_way_and_leaves_nothing_running(tmp_path: Path) -> None:
+def test_a_kill_loses_at_most_one_tick_and_leaves_nothing_running(tmp_path: Path) -> None:
     session = tmp_path / "session"
     command = [sys.executable, "-m", "agent", "run", "examples/mines", *QUICK, "--session", str(session)]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
     await_ticks(session, 4)
+    started = subprocess.run(
+        ["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert len(started) == 4  # the display, the window manager, the game, the guardian
     process.kill()
-    process.communicate()
+    printed, _ = process.communicate()
+    shown = sum(line.startswith("tick") for line in printed.splitlines())
     recorded = open_session(session)
-    assert len(recorded.ticks) >= 4
+    assert len(recorded.ticks) >= shown - 1 >= 3
     code, output = onmark("replay", str(session))
     assert (code, f"{len(recorded.ticks)} ticks agree" in output) == (0, True)
-    for _ in range(100):
-        if not left_running():
+    for _ in range(200):
+        if not any(running(pid) for pid in started):
             return
         time.sleep(0.05)
-    raise AssertionError(f"still running: {left_running()}")
+    raise AssertionError(f"still running: {[pid for pid in started if running(pid)]}")
 
 
-def left_running() -> list[str]:
-    """Displays and games whose starter is gone."""
-    found = subprocess.run(["pgrep", "-f", "Xvfb .*onmark-|9x9n10"], capture_output=True, text=True, check=False)
-    return [pid for pid in found.stdout.split() if parent(pid) == 1]
-
-
-def parent(pid: str) -> int | None:
+def running(pid: str) -> bool:
+    """True for a process that is neither gone nor waiting to be collected."""
     try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
-        return None
+        return False
 
 
 def test_a_played_game_replays_and_its_report_is_data(tmp_path: Path) -> None:
@@ -322,6 +383,36 @@ def test_a_difference_is_exit_1_and_named(tmp_path: Path) -> None:
     code, output = onmark("replay", "tests/sessions/mines-won", "--bot", str(tmp_path))
     assert code == 1
     assert re.search(r"differs at tick \d+, perception: mark \d+ is added", output)
+
+
+def test_a_bot_with_nothing_to_win_ends_well_and_its_replay_can_be_pasted(tmp_path: Path) -> None:
+    bot = tmp_path / "flip.py"
+    bot.write_text(
+        dedent("""
+        from actuation import Click, Wait
+        from agent import Bot, Game
+        from perception.detect.lattice import Lattice
+
+        class Flip(Bot):
+            name = "flip"
+            game = Game(title="Flip", command=("sgt-flip", "3x3c#1"))
+            detector = Lattice(rows=3, columns=3)
+            tools = (Click, Wait)
+            goal = "click"
+        """)
+    )
+    code, output = onmark("run", str(bot), "--model", "random", "--ticks", "2", "--session", str(tmp_path / "s"))
+    assert code == 0
+    (words,) = re.findall(r"^Replay   onmark (.*)$", output, re.MULTILINE)
+    assert onmark(*words.split())[0] == 0
+
+
+def test_a_session_without_ticks_cannot_agree(tmp_path: Path) -> None:
+    shutil.copytree("tests/sessions/mines-won", tmp_path / "s")
+    (tmp_path / "s" / "ticks.jsonl").write_text("")
+    code, output = onmark("replay", str(tmp_path / "s"))
+    assert "expected ticks, found none" in one_message(output)
+    assert code == 2
 
 
 def test_a_lost_game_is_exit_1(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ def board(mines: set[int], opened: set[int]) -> tuple[GridCell, ...]:
         near = sum((row + y) * SIZE + column + x in mines for y, x in NEAR if on_board(row + y, column + x))
         return str(near) if near else None
 
-    return tuple(GridCell(row=i // SIZE, column=i % SIZE, box=Box(0, 0, 1, 1), kind=kind(i)) for i in range(SIZE**2))
+    box = Box(0, 0, 1, 1)
+    return tuple(GridCell(number=i + 1, row=i // SIZE, column=i % SIZE, box=box, kind=kind(i)) for i in range(SIZE**2))
 
 
 NEAR = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if (y, x) != (0, 0)]

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from agent.testing import FixedDetector, Frames, frame
 from perception.detect.base import Detected
-from perception.errors import NotObservable
+from perception.errors import NotObservable, OfferError
 from perception.geometry import Box
 from perception.image import read_png, write_png
 from perception.observation import GridCell, Observation
@@ -52,7 +53,14 @@ def test_only_the_bots_marks_are_offered_under_its_labels() -> None:
 
 def test_a_mark_that_was_not_found_cannot_be_offered() -> None:
     perceiver = Perceiver(Frames([frame()]), FixedDetector({3: "x"}), lambda seen: {4: "safe"})
-    with pytest.raises(ValueError, match=r"offers marks \[4\], which the detector did not find; it found \[3\]"):
+    with pytest.raises(OfferError, match=r"offers the marks \[4\]; the detector found \[3\]"):
+        perceiver.observe()
+
+
+@pytest.mark.parametrize("nonsense", [None, [3], {3: 7}, {"3": "x"}])
+def test_labels_that_are_none(nonsense: Any) -> None:
+    perceiver = Perceiver(Frames([frame()]), FixedDetector({3: "x"}), lambda seen: nonsense)
+    with pytest.raises(OfferError, match="Return a label for some of"):
         perceiver.observe()
 
 
@@ -71,7 +79,7 @@ def test_digests_name_pixels_and_shape() -> None:
 
 @pytest.mark.parametrize(("column", "name"), [(0, "A1"), (25, "Z1"), (26, "AA1"), (701, "ZZ1"), (702, "AAA1")])
 def test_cell_names(column: int, name: str) -> None:
-    assert GridCell(row=0, column=column, box=Box(0, 0, 1, 1), kind=None).name == name
+    assert GridCell(number=1, row=0, column=column, box=Box(0, 0, 1, 1), kind=None).name == name
 
 
 def test_the_overlay_shows_each_mark_and_leaves_the_frame_alone() -> None:
