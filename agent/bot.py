@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from actuation.tools import Tool
 from agent.errors import BotError
+from grammar.shape import snake_case
 from perception.detect.base import Detector
 from perception.observation import Observation
 
@@ -54,7 +55,7 @@ class Bot:
     """Base of all bots. The class attributes are the declaration; the methods may be overridden.
 
     Attributes:
-        name: lower case, digits and underscores; sessions name the bot by it.
+        name: lower case, digits and underscores; sessions name the bot by it. By default the class's, in snake case.
         game: how to start the game, and its window's title.
         detector: what finds cells and marks, such as ``perception.detect.lattice.Lattice``.
         tools: Tool classes; at least one that needs no mark, such as ``Wait``.
@@ -73,6 +74,11 @@ class Bot:
     goal: ClassVar[str]
     examples: ClassVar[tuple[Example, ...]] = ()
     win_floors: ClassVar[Mapping[str, float]] = MappingProxyType({})
+
+    def __init_subclass__(cls) -> None:
+        """Give the bot its name."""
+        if "name" not in vars(cls):
+            cls.name = snake_case(cls.__name__)
 
     def candidates(self, seen: Observation) -> Mapping[int, str]:
         """Which marks to offer the model and what to call them; all that the detector found, unless overridden.

@@ -96,7 +96,12 @@ def tool_shape(tool: type[BaseModel]) -> ToolShape:
 
 def wire_name(tool: type[BaseModel]) -> str:
     """A tool's name in a reply: its class's name in snake case."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", tool.__name__).lower()
+    return snake_case(tool.__name__)
+
+
+def snake_case(name: str) -> str:
+    """A class's name as a word of the wire: ``RightClick`` is ``right_click``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def _refuse_clashes(tool: type[BaseModel], fields: Sequence[Field]) -> None:

@@ -14,13 +14,14 @@ README = Path("README.md").read_text()
 
 def test_its_bot_is_short_and_runs(real_input: str, tmp_path: Path) -> None:
     (source,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len([line for line in source.splitlines() if line.strip()]) <= 12
-    (tmp_path / "flip.py").write_text(source)
-    bot = load_bot(str(tmp_path / "flip.py"))
-    report = play(bot, model="embedded", ticks=4, folder=tmp_path / "s", own_display=True)
+    assert len([line for line in source.splitlines() if line.strip(" )")]) <= 12
+    (tmp_path / "pattern.py").write_text(source)
+    bot = load_bot(str(tmp_path / "pattern.py"))
+    report = play(bot, model="embedded", ticks=5, folder=tmp_path / "s", own_display=True)
     assert (report.ending, report.valid_first_rate) == ("ticks", 1.0)
-    first = open_session(tmp_path / "s").ticks[0]
-    assert {mark.label for mark in first.marks} == {"dark", "light"}
+    ticks = open_session(tmp_path / "s").ticks
+    assert all('"target":"grey"' in (tick.action or "") for tick in ticks)
+    assert [tick.verification for tick in ticks] == ["inconclusive", *["confirmed"] * 4]
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\(([^)]+)\)", README))))
