@@ -29,8 +29,13 @@ def read_png(path: Path) -> NDArray[np.uint8]:
     Raises:
         OSError: there is no file, or it holds no image.
     """
+    if not path.is_file():
+        raise FileNotFoundError(f"expected an image at {path}, found no file")
     data = np.frombuffer(path.read_bytes(), np.uint8)
-    image = cv2.imdecode(data, cv2.IMREAD_COLOR) if data.size else None
+    try:
+        image = cv2.imdecode(data, cv2.IMREAD_COLOR)
+    except cv2.error:  # no bytes, or a size that no image has
+        image = None
     if image is None:
         raise OSError(f"expected an image, found something else in {path}")
     return image.astype(np.uint8)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agent.session.records import FORMAT_VERSION, FrameRecord, SessionHeader, TickRecord
 from perception.geometry import Box, Transform
@@ -58,39 +58,54 @@ def open_session(folder: Path) -> Session:
     Raises:
         SessionError: it is no session, or a line in the middle is damaged.
     """
-    header_path = folder / "session.json"
-    try:
-        raw = json.loads(header_path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SessionError(f"{folder}: expected a session folder with session.json, found none.") from None
-    except ValueError as problem:
-        raise SessionError(f"{header_path}: expected JSON, found {problem}.") from problem
-    if not isinstance(raw, dict) or raw.get("version") != FORMAT_VERSION:
-        found = raw.get("version") if isinstance(raw, dict) else raw
-        raise SessionError(f"{header_path}: expected format version {FORMAT_VERSION}, found {found!r}.")
-    try:
-        header = SessionHeader.model_validate(raw)
-    except ValidationError as problem:
-        raise SessionError(f"{header_path}: {problem.error_count()} fields are wrong: {problem}") from problem
+    header = _read_header(folder / "session.json")
     ticks, cut = _read_ticks(folder / "ticks.jsonl")
     return Session(folder=folder, header=header, ticks=ticks, cut=cut)
 
 
+def _read_header(path: Path) -> SessionHeader:
+    data = _read(path)
+    try:
+        version = _Version.model_validate_json(data).version
+        if version != FORMAT_VERSION:
+            raise SessionError(f"{path}: expected format version {FORMAT_VERSION}, found {version!r}.")
+        return SessionHeader.model_validate_json(data)
+    except ValidationError as problem:
+        raise SessionError(f"{path}: expected a session's header, found {_first(problem)}.") from problem
+
+
 def _read_ticks(path: Path) -> tuple[tuple[TickRecord, ...], bool]:
     """All whole lines, and whether the last one was cut."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise SessionError(f"{path}: expected the session's ticks, found no such file.") from None
-    *lines, rest = data.split(b"\n")
-    ticks = []
+    *lines, rest = _read(path).split(b"\n")
+    ticks: list[TickRecord] = []
     for number, line in enumerate(lines):
         try:
             ticks.append(TickRecord.model_validate_json(line))
         except ValidationError as problem:
-            raise SessionError(
-                f"{path}, line {number + 1}: expected a tick, found {problem.errors()[0]['msg']}."
-            ) from problem
+            raise SessionError(f"{path}, line {number + 1}: expected a tick, found {_first(problem)}.") from problem
         if ticks[-1].tick != number:
             raise SessionError(f"{path}, line {number + 1}: expected tick {number}, found tick {ticks[-1].tick}.")
     return tuple(ticks), bool(rest)
+
+
+class _Version(BaseModel):
+    """The one field that every version has."""
+
+    version: Any
+
+
+def _read(path: Path) -> bytes:
+    """A plain file's bytes: a pipe would be waited for without end."""
+    if not path.is_file():
+        raise SessionError(f"{path.parent}: expected a session folder with {path.name}, found none.")
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise SessionError(f"{path}: expected a file that can be read, found {problem}.") from problem
+
+
+def _first(problem: ValidationError) -> str:
+    """What is wrong first, and where."""
+    error = problem.errors(include_url=False, include_input=False)[0]
+    where = ".".join(map(str, error["loc"]))
+    return f"{error['msg']}{f' at {where}' if where else ''}"

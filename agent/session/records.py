@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from actuation.executor import Delivery
 from agent.decide import Attempt
@@ -19,13 +19,15 @@ from perception.observation import Frame, Observation
 
 FORMAT_VERSION = 1
 
-BoxRecord = tuple[int, int, int, int]
+Pixel = Annotated[int, Field(ge=-(10**6), le=10**6)]
+BoxRecord = tuple[Pixel, Pixel, Pixel, Pixel]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Record(BaseModel):
-    """Base: nothing may be there that is not declared."""
+    """Base: nothing may be there that is not declared, and each value is of the declared type already."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class SessionHeader(Record):
@@ -37,7 +39,7 @@ class SessionHeader(Record):
     bot: str
     model: str
     seed: int
-    hz: float
+    hz: Annotated[float, Field(gt=0, le=1000)]
     started_utc: str
     tools: dict[str, dict[str, Any]]
 
@@ -45,10 +47,10 @@ class SessionHeader(Record):
 class FrameRecord(Record):
     """Which pixels, and where they were on the screen: boxes are left, top, width, height."""
 
-    digest: str
+    digest: Digest
     client: BoxRecord
     captured: BoxRecord
-    scale: float
+    scale: Annotated[float, Field(gt=0, le=100)]
 
 
 class MarkRecord(Record):
@@ -82,7 +84,7 @@ class DeliveryRecord(Record):
     """What became of the action."""
 
     outcome: Literal["delivered", "refused"]
-    point: tuple[int, int] | None
+    point: tuple[Pixel, Pixel] | None
     reason: str | None
     detail: str
 

@@ -1,6 +1,7 @@
 """Sessions: written, cut, damaged, read back, replayed."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -138,6 +139,39 @@ def test_a_frame_that_was_changed_is_refused(tmp_path: Path) -> None:
         replayed(folder)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("digest", "../../../tmp/x"),
+        ("digest", "A" * 64),
+        ("digest", "a" * 64 + "\n"),
+        ("client", [0, 0, 10**9, 1]),
+        ("client", [0, 0, 1.0, 1]),
+        ("scale", 0),
+        ("scale", float("nan")),
+        ("scale", "1.0"),
+    ],
+)
+def test_values_that_no_session_holds_are_refused(tmp_path: Path, field: str, value: object) -> None:
+    folder = tmp_path / "session"
+    shutil.copytree(WON, folder)
+    lines = (folder / "ticks.jsonl").read_text().splitlines()
+    tick = json.loads(lines[0])
+    tick["frame"][field] = value
+    (folder / "ticks.jsonl").write_text("\n".join([json.dumps(tick), *lines[1:]]) + "\n")
+    with pytest.raises(SessionError, match=rf"line 1: expected a tick, found .* at frame\.{field}|Invalid JSON"):
+        open_session(folder)
+
+
+def test_a_pipe_for_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    shutil.copytree(WON, folder)
+    (folder / "ticks.jsonl").unlink()
+    os.mkfifo(folder / "ticks.jsonl")
+    with pytest.raises(SessionError, match=r"expected a session folder with ticks\.jsonl, found none"):
+        open_session(folder)
+
+
 def small_session(folder: Path) -> list[TickRecord]:
     """Three short ticks, written."""
     session = SessionWriter(folder, HEADER)
@@ -191,10 +225,11 @@ def test_damage_in_the_middle_is_named_by_line(tmp_path: Path) -> None:
     ("header", "says"),
     [
         (None, "expected a session folder with session.json, found none"),
-        ("{", "expected JSON"),
-        ("[]", r"expected format version 1, found \[\]"),
+        ("{", "expected a session's header, found Invalid JSON"),
+        ("[]", "expected a session's header, found Input should be an object"),
+        ("[" * 100_000, "expected a session's header, found Invalid JSON"),
         ('{"version": 2}', "expected format version 1, found 2"),
-        ('{"version": 1}', "fields are wrong"),
+        ('{"version": 1}', "expected a session's header, found Field required at onmark"),
     ],
 )
 def test_headers_that_are_none(tmp_path: Path, header: str | None, says: str) -> None:
