@@ -8,14 +8,24 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from actuation.backend import Backend
-from actuation.guard import check
+from actuation.guard import Refusal, check
 from actuation.guardian import Guardian
 from actuation.tools import Tool
 from perception.errors import WindowClosed
-from perception.geometry import Point
+from perception.geometry import Box, Point
 from perception.observation import Observation, WindowState
 
 PRESS_S = 0.02  # how long a button is down; at 0 s openbox lost 9 of 300 clicks in a row, at 0.005 s none
+
+BUTTONS = ("left", "middle", "right")
+
+
+class _Refused(Exception):
+    """Ends a tool's perform at the click that may not be delivered."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.detail)
+        self.refusal = refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +78,7 @@ class Executor:
         self._probe = probe
         self._guardian = guardian
         self._sleep = sleep
+        self._decided_on = Box(0, 0, 0, 0)
         self._held: list[str] = []
 
     def submit(self, action: Tool, seen: Observation) -> Delivery:
@@ -81,17 +92,37 @@ class Executor:
             now = self._probe()
         except WindowClosed as problem:
             return Delivery(outcome="refused", point=point, reason="closed", detail=problem.problem)
-        refusal = check(point, seen.frame.transform.client, now)
+        self._decided_on = seen.frame.transform.client
+        refusal = check(point, self._decided_on, now)
+        if refusal is None:
+            refusal = self._perform(action, point)
         if refusal is not None:
             return Delivery(outcome="refused", point=point, reason=refusal.reason, detail=refusal.detail)
-        try:
-            action.perform(self, point)
-        finally:
-            self.release_all()
         return Delivery(outcome="delivered", point=point)
 
+    def _perform(self, action: Tool, point: Point | None) -> Refusal | None:
+        """Let the tool act; what a click of its is refused for."""
+        try:
+            action.perform(self, point)
+        except _Refused as refused:
+            return refused.refusal
+        except WindowClosed as problem:
+            return Refusal(reason="closed", detail=problem.problem)
+        finally:
+            self.release_all()
+        return None
+
     def click(self, point: Point, button: str) -> None:
-        """Press and release; the button stands in the ledger in between."""
+        """Press and release, if all still holds at this moment; the button stands in the ledger in between.
+
+        Raises:
+            ValueError: there is no such button.
+        """
+        if button not in BUTTONS:
+            raise ValueError(f"expected a button out of {BUTTONS}, found {button!r}")
+        refusal = check(point, self._decided_on, self._probe())
+        if refusal is not None:
+            raise _Refused(refusal)
         self._held.append(button)
         if self._guardian is not None:
             self._guardian.pressing(button)

@@ -8,7 +8,7 @@ from typing import Literal
 from perception.geometry import Box, Point
 from perception.observation import WindowState
 
-RefusalReason = Literal["minimised", "moved", "not_foreground", "covered_by", "out_of_bounds"]
+RefusalReason = Literal["closed", "minimised", "moved", "not_foreground", "covered_by", "out_of_bounds"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,27 +9,39 @@ It stands in a session of its own, so that what ends the agent's terminal does n
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
 from collections.abc import Iterable
 
 from actuation.backend import Backend, PyAutoGui
+from actuation.errors import InputUnavailable
 
+CURE = "Try again; if it recurs, run `python -m actuation.guardian` by hand to see why."
 PATIENCE_S = 5  # for the releases at the end; a display that died with the agent would be waited for without end
 
 
 class Guardian:
-    """The agent's side of the pipe. Close it when all is released."""
+    """The agent's side of the pipe. Close it when all is released.
+
+    Raises:
+        InputUnavailable: the guardian does not start, or has died: nothing is pressed without it.
+    """
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "actuation.guardian"],
+            # -P: a file of the user's working folder must not stand in for a module of ours or of Python's.
+            [sys.executable, "-P", "-m", "actuation.guardian"],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+        assert self._process.stdout is not None  # noqa: S101 - opened as a pipe above
+        if not self._process.stdout.readline():
+            self.close()
+            raise InputUnavailable(f"The guardian ended with code {self._process.returncode} at its start.", CURE)
 
     def pressing(self, button: str) -> None:
         """Told before a button goes down."""
@@ -41,14 +53,18 @@ class Guardian:
 
     def close(self) -> None:
         """End the guardian; it releases what it was not told to be released."""
-        if self._process.stdin is not None and not self._process.stdin.closed:
-            self._process.stdin.close()
-        self._process.wait(PATIENCE_S + 5)
+        with self._process, contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+            self._process.communicate(timeout=PATIENCE_S + 1)
+            return
+        self._process.kill()
 
     def _tell(self, sign: str, button: str) -> None:
         assert self._process.stdin is not None  # noqa: S101 - opened as a pipe above
-        self._process.stdin.write(f"{sign}{button}\n".encode())
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(f"{sign}{button}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError as problem:
+            raise InputUnavailable("The guardian, which releases what a dead agent holds, has died.", CURE) from problem
 
 
 def watch(lines: Iterable[str], backend: Backend) -> None:
@@ -69,7 +85,10 @@ def main() -> None:
     """Run as a process: the ledger comes on standard input."""
     for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(sign, signal.SIG_IGN)
-    watch(sys.stdin, PyAutoGui())
+    backend = PyAutoGui()
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    watch(sys.stdin, backend)
 
 
 if __name__ == "__main__":

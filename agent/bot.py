@@ -113,7 +113,7 @@ def asked(method: Callable[[Observation], T]) -> Callable[[Observation], T]:
     return call
 
 
-def described(problem: Exception) -> str:
+def described(problem: BaseException) -> str:
     """An exception in one line, with the place that it came from."""
     text = f"{type(problem).__name__}: {problem}"
     if isinstance(problem, SyntaxError):

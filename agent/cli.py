@@ -41,6 +41,7 @@ app.add_typer(model_app, name="model")
 console = Console()
 errors = Console(stderr=True)
 
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 EXIT_BY_ENDING = {"won": 0, "lost": 1, "stuck": 1, "ticks": 1, "blocked": 3, "closed": 3, "stopped": 130}
 
 Debug = Annotated[bool, typer.Option("--debug", help="Print tracebacks and the event log.")]
@@ -57,7 +58,7 @@ def main() -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
     # SIGINT too: a script that started us in its background left it ignored, and what clicks must stop when told to.
-    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for sign in STOP_SIGNALS:
         signal.signal(sign, _interrupt)
     try:
         app(prog_name="onmark")
@@ -77,7 +78,7 @@ def run(
     model: Annotated[str, typer.Option(help="embedded, scripted or random.")] = "embedded",
     seed: Annotated[int, typer.Option(help="Put into the game's command.")] = 1,
     hz: Annotated[float, typer.Option(help="Ticks a second.", min=0.1, max=60)] = 2.0,
-    ticks: Annotated[int | None, typer.Option(help="Stop after so many.")] = None,
+    ticks: Annotated[int | None, typer.Option(help="Stop after so many.", min=1)] = None,
     session: Annotated[Path | None, typer.Option(help="Where the session goes; an empty or new folder.")] = None,
     display: DisplayChoice = "auto",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the report there.")] = None,
@@ -89,6 +90,7 @@ def run(
 
     player = load_bot(bot)
     folder = session or default_folder(player, model)
+    _require_parent(json_file)
     with StatusLine() as status:
         report = play(
             player,
@@ -104,8 +106,9 @@ def run(
     for message in ("" if report.ending in ("won", "lost") else report.detail, report.suspicion):
         if message:
             errors.print(f"onmark: {message}", style="bold", soft_wrap=True, markup=False, highlight=False)
-    console.print(f"Session  {folder}\nPicture  {folder / 'last.png'}", soft_wrap=True)
-    console.print(f"Replay   onmark replay {folder}{_bot_option(bot, player.name)}", soft_wrap=True)
+    replay_words = f"onmark replay {folder}{_bot_option(bot, player.name)}"
+    where = f"Session  {folder}\nPicture  {folder / 'last.png'}\nReplay   {replay_words}"
+    console.print(where, soft_wrap=True, markup=False)
     _write_json(json_file, report.summary())
     nothing_to_win = report.ending == "ticks" and type(player).result is Bot.result
     raise typer.Exit(0 if nothing_to_win else EXIT_BY_ENDING.get(report.ending or "", 1))
@@ -128,7 +131,7 @@ def replay(
     from agent.session.replay import replay as replayed
 
     recorded = open_session(session)
-    player = load_bot(bot) if bot else load_bot_by_name(recorded.header.bot)
+    player = load_bot(bot) if bot else load_bot_by_name(recorded.header.bot, session)
     if not recorded.ticks:
         raise SessionError(f"{session}: expected ticks, found none: nothing was recorded, so nothing can agree.")
     done = 0
@@ -138,7 +141,9 @@ def replay(
             errors.print(f"{session}: differs at {difference}", soft_wrap=True, markup=False)
             raise typer.Exit(1)
     note = " The last line was cut off and is left out." if recorded.cut else ""
-    console.print(f"{session}: {done} ticks agree.{note}", soft_wrap=True)
+    end = recorded.ticks[-1].result
+    ending = f"the game is {end}" if end else "the game is not over"
+    console.print(f"{session}: {done} ticks agree; {ending}.{note}", soft_wrap=True, markup=False)
 
 
 @app.command("eval")
@@ -147,7 +152,7 @@ def evaluate_command(
     models: Annotated[str, typer.Option(help="Comma-separated.")] = "scripted,embedded,random",
     seeds: Annotated[str, typer.Option(help="Such as 1-10 or 1,4,7.")] = "1-10",
     hz: Annotated[float, typer.Option(help="Ticks a second.", min=0.1, max=60)] = 2.0,
-    ticks: Annotated[int, typer.Option(help="Stop each game after so many.")] = 150,
+    ticks: Annotated[int, typer.Option(help="Stop each game after so many.", min=1)] = 150,
     sessions: Annotated[Path | None, typer.Option(help="Where the sessions go.")] = None,
     display: DisplayChoice = "own",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the table there.")] = None,
@@ -160,6 +165,7 @@ def evaluate_command(
     from agent.load import load_bot
 
     player = load_bot(bot)
+    _require_parent(json_file)
     folder = sessions or Path("runs") / datetime.now().strftime("eval-%Y%m%d-%H%M%S")
     rows = evaluate(
         player,
@@ -176,7 +182,7 @@ def evaluate_command(
     )
     console.print(eval_table(rows))
     _write_json(json_file, [row.as_json() for row in rows])
-    console.print(f"Sessions {folder}/MODEL/SEED")
+    console.print(f"Sessions {folder}/MODEL/SEED", soft_wrap=True, markup=False)
     missed = missed_goals(rows, player.win_floors)
     if check:
         goals = ", ".join(f"{name} wins {share:.0%}" for name, share in player.win_floors.items())
@@ -200,7 +206,7 @@ def model_fetch(
         path = fetch(name or DEFAULT_WEIGHTS, file)
     except WeightsError as problem:
         _fail(problem, 3, debug)
-    console.print(f"{name or DEFAULT_WEIGHTS}: {path}", soft_wrap=True)
+    console.print(f"{name or DEFAULT_WEIGHTS}: {path}", soft_wrap=True, markup=False)
 
 
 class StatusLine:
@@ -284,9 +290,12 @@ def _seeds(text: str) -> list[int]:
     """``1-10`` or ``1,4,7``."""
     try:
         parts = [part.split("-") for part in text.split(",")]
-        return [seed for part in parts for seed in range(int(part[0]), int(part[-1]) + 1)]
+        seeds = [seed for part in parts for seed in range(int(part[0]), int(part[-1]) + 1)]
     except ValueError:
-        raise WrongUse(f"Expected seeds such as 1-10 or 1,4,7, found {text!r}.", "Give numbers alone.") from None
+        seeds = []
+    if not seeds:
+        raise WrongUse(f"Expected seeds such as 1-10 or 1,4,7, found {text!r}.", "Give numbers, the smaller first.")
+    return seeds
 
 
 def _own(display: str) -> bool:
@@ -297,6 +306,12 @@ def _own(display: str) -> bool:
     return display == "own"
 
 
+def _require_parent(path: Path | None) -> None:
+    """Refuse a report that could not be written, before the game is played."""
+    if path is not None and not path.parent.is_dir():
+        raise WrongUse(f"Expected a folder to write {path.name} into, found none at {path.parent}.", "Make it first.")
+
+
 def _write_json(path: Path | None, value: object) -> None:
     if path is not None:
         path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
@@ -304,6 +319,8 @@ def _write_json(path: Path | None, value: object) -> None:
 
 def _interrupt(sign: int, _: FrameType | None) -> None:
     """End a run: everything is released and the report is printed."""
+    for other in STOP_SIGNALS:  # while things are put in order, which takes no longer than a few seconds
+        signal.signal(other, signal.SIG_IGN)
     raise KeyboardInterrupt(f"Ended by {signal.Signals(sign).name}.")
 
 

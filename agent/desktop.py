@@ -59,6 +59,7 @@ def game_window(game: Game, seed: int, desktop: Desktop) -> Iterator[Window]:
         yield _activated(desktop.find(game.title))
         return
     command = [part.replace("{seed}", str(seed)) for part in game.command]
+    before = desktop.ids()
     with tempfile.TemporaryFile() as output, _running(command, game, output.fileno()) as process:
 
         def look() -> Window:
@@ -70,7 +71,7 @@ def game_window(game: Game, seed: int, desktop: Desktop) -> Iterator[Window]:
                     f"{': ' + said[-1] if said else ''}.",
                     f"Try it by hand: {' '.join(command)}",
                 )
-            return desktop.find(game.title)
+            return desktop.find(game.title, besides=before)
 
         yield _activated(_retry(look, WindowNotFound))
 

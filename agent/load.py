@@ -77,13 +77,17 @@ def _check_tools(path: Path, bot: type[Bot]) -> None:
         raise WrongUse(f"{path}: {problem}", "") from problem
 
 
-def load_bot_by_name(name: str) -> Bot:
+def load_bot_by_name(name: str, session: Path) -> Bot:
     """The example bot that a session names. A session is data: it can choose among the examples, never a path.
 
     Raises:
-        WrongUse: there is no such example here.
+        WrongUse: there is no such example here, or it came with the session.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or not (EXAMPLES / name / "bot.py").is_file():
+    if EXAMPLES.resolve().is_relative_to(session.resolve()):
+        raise WrongUse(
+            f"{EXAMPLES.resolve()} came with the session, and what comes with it is not run.", "Go elsewhere."
+        )
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name) or not (EXAMPLES / name / "bot.py").is_file():
         raise WrongUse(
             f"The session was played by the bot {name!r}, which is not in {EXAMPLES}/ here.",
             "Say where it is: onmark replay SESSION --bot PATH",
@@ -152,7 +156,7 @@ def _import_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         del sys.modules[name]
         raise WrongUse(f"{path} does not run: {described(problem)}.", "Correct it, or see --debug.") from problem
     return module

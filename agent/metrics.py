@@ -55,7 +55,7 @@ class RunReport:
         self.no_ops += record.action is None
         self.actions += record.delivery is not None and record.delivery.outcome == "delivered"
         self.refused += record.delivery is not None and record.delivery.outcome == "refused"
-        self.forward_passes += sum(attempt.usage.get("forward_passes", 0) for attempt in record.attempts)
+        self.forward_passes += sum(attempt.usage.forward_passes for attempt in record.attempts)
 
     @property
     def valid_first_rate(self) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -14,6 +15,7 @@ from actuation.guardian import Guardian
 from agent.bot import Bot, asked
 from agent.clock import SystemClock
 from agent.desktop import display, game_window
+from agent.errors import WrongUse
 from agent.load import load_model
 from agent.metrics import RunReport
 from agent.models.base import Model
@@ -55,10 +57,14 @@ def play(
         watcher: told of every tick.
 
     Raises:
+        WrongUse: the folder is not empty, or the model is unknown.
         MissingPiece: something is not installed.
         PerceptionError: no display, or no window of that title.
         ActuationError: input cannot be synthesised here.
     """
+    folder = folder or default_folder(bot, model if isinstance(model, str) else "custom")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise WrongUse(f"Expected a new or empty folder for the session, found {folder}.", "Name another, or move it.")
     with ExitStack() as stack:
         ready = stack.enter_context(_model(model, bot, seed))
         stack.enter_context(display(own=own_display))
@@ -69,7 +75,6 @@ def play(
         live = stack.enter_context(closing(LiveWindow(desktop, window, clock.now_ns)))
         guardian = stack.enter_context(closing(Guardian()))
         executor = Executor(PyAutoGui(), live.state, guardian)
-        folder = folder or default_folder(bot, model if isinstance(model, str) else "custom")
         recorder = SessionWriter(folder, header(bot, ready, seed, hz))
         snapshot = _Snapshot(folder / "last.png", watcher)
         scheduler = Scheduler(
@@ -123,9 +128,10 @@ class _Snapshot:
             self._watcher(record, seen)
 
     def save(self) -> None:
-        """Write the picture, if anything was seen."""
+        """Write the picture, if anything was seen; a full disk is the session's to tell of."""
         if self._last is not None:
-            write_png(self._path, draw(*self._last))
+            with contextlib.suppress(OSError):
+                write_png(self._path, draw(*self._last))
 
 
 @contextmanager

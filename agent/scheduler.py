@@ -34,7 +34,7 @@ from grammar.boundary import Boundary
 from grammar.engine import Verifier
 from grammar.tick import TickArtifacts, TickGrammar
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
-from perception.observation import Frame, Observation
+from perception.observation import MAX_TEXT, Frame, Observation
 from perception.perceiver import Perceiver
 
 BLOCKED_LIMIT = 10  # ticks in a row without an observation; 5 s at 2 Hz
@@ -173,7 +173,8 @@ class Scheduler:
         last = self._last
         if last is not None:
             outcome = judge(last.action, last.delivery, last.seen, seen)
-            self._ladder.update(outcome, last.action.target if last.action else None)
+            target = last.action.target if last.action else None
+            self._ladder.update(outcome, target, waited=last.action is not None and target is None)
             fields["verification"] = outcome
         fields["suppressed"] = list(self._ladder.suppressed)
 
@@ -196,7 +197,8 @@ class Scheduler:
         self._last = _Last(seen=seen, action=decision.action, delivery=delivery, news=_news(decision, delivery))
         fields.update(self._decided_fields(decision, delivery, legal, news))
         if self._ladder.stuck:
-            self._end("stuck", f"Nothing changed for {self._ladder.flat} ticks. {self._last.news}".strip())
+            why = f"No target changed in {self._ladder.flat} tries, after {self._ladder.idle} ticks of waiting."
+            self._end("stuck", f"{why} {self._last.news}".strip())
 
     def _decided_fields(
         self, decision: Decision, delivery: Delivery | None, legal: TickArtifacts, news: str
@@ -235,6 +237,7 @@ class Scheduler:
 def _news(decision: Decision, delivery: Delivery | None) -> str:
     """What the model must know on the next tick. Empty: nothing."""
     if delivery is not None and delivery.outcome == "refused":
-        return f"Your last action was not delivered ({delivery.reason}): {delivery.detail}."
+        detail = " ".join(delivery.detail.split())[:MAX_TEXT]  # it may quote the title of a stranger's window
+        return f"Your last action was not delivered ({delivery.reason}): {detail}."
     fault = decision.attempts[-1].fault
     return f"Your last answer was refused: {fault.message}." if fault else ""

@@ -52,9 +52,12 @@ class Boundary:
         if fault is not None:
             return Verdict(fault=fault)
         try:
-            return Verdict(action=validate(reply.text, tick.shapes, tick.marks))
+            action = validate(reply.text, tick.shapes, tick.marks)
         except Invalid as problem:
-            return Verdict(fault=Fault(kind="invalid", message=str(problem), output=reply.text))
+            return Verdict(fault=_fault(reply, "invalid", str(problem)))
+        if self._verifier.parse(tick.artifacts["lark"], reply.text).outcome != "sentence":
+            return Verdict(fault=_fault(reply, "invalid", "the validator accepts it and this tick's grammar does not"))
+        return Verdict(action=action)
 
     def _audit(self, reply: Reply, tick: TickArtifacts) -> Fault | None:
         """What is wrong before the meaning is looked at."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, Flag
 from typing import Any, Literal, get_args, get_origin
 
 import annotated_types
@@ -13,7 +13,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from grammar.errors import InadmissibleType
-from perception.observation import MarkTarget
+from perception.observation import MAX_TEXT, MarkTarget, is_utf8
+
+INT_LIMIT = 2**63  # what pydantic's strict mode reads from JSON without loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,31 @@ def tool_shape(tool: type[BaseModel]) -> ToolShape:
     Raises:
         InadmissibleType: names the field, what was found, and what to declare instead.
     """
+    _refuse_own_rules(tool)
+    _refuse_odd_names(tool)
     fields = tuple(Field(name, _node(f"{tool.__name__}.{name}", info)) for name, info in tool.model_fields.items())
     _refuse_clashes(tool, fields)
     return ToolShape(name=wire_name(tool), doc=(tool.__doc__ or "").strip(), fields=fields, type=tool)
+
+
+def _refuse_own_rules(tool: type[BaseModel]) -> None:
+    """A validator of the tool's own could refuse, or change, what the grammar admits."""
+    found = tool.__pydantic_decorators__
+    rules = [*found.validators, *found.field_validators, *found.root_validators, *found.model_validators]
+    if tool.model_post_init is not BaseModel.model_post_init:
+        rules.append("model_post_init")
+    if rules:
+        raise InadmissibleType(
+            tool.__name__,
+            f"Found rules of its own ({', '.join(rules)}), to which a grammar cannot hold a model.",
+            "Say it in the fields' types, or check it in perform().",
+        )
+
+
+def _refuse_odd_names(tool: type[BaseModel]) -> None:
+    for name in (tool.__name__, *tool.model_fields):
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise InadmissibleType(tool.__name__, f"Found the name {name!r}.", "Use ASCII letters, digits and _.")
 
 
 def wire_name(tool: type[BaseModel]) -> str:
@@ -119,10 +143,14 @@ def _node(position: str, info: FieldInfo) -> Node:
     if info.alias is not None or info.validation_alias is not None:
         raise InadmissibleType(position, "The field has an alias.", "Call it on the wire what it is called here.")
     annotation = info.annotation
-    if annotation is int and any(isinstance(note, MarkTarget) for note in info.metadata):
-        return MarkNode()
-    if annotation is int:
+    is_mark = annotation is int and any(isinstance(note, MarkTarget) for note in info.metadata)
+    if annotation is int and not is_mark:
         return _int_range(position, info.metadata)
+    extra = [note for note in info.metadata if not (is_mark and isinstance(note, MarkTarget))]
+    if extra:
+        raise InadmissibleType(position, f"Found {extra!r} beside the type.", "Declare the type alone.")
+    if is_mark:
+        return MarkNode()
     if annotation is bool:
         return OneOf((False, True))
     return OneOf(_finite_values(position, annotation))
@@ -133,6 +161,8 @@ def _finite_values(position: str, annotation: Any) -> tuple[str | int, ...]:
     if get_origin(annotation) is Literal:
         values = get_args(annotation)
     elif isinstance(annotation, type) and issubclass(annotation, Enum):
+        if issubclass(annotation, Flag) or "_missing_" in vars(annotation):
+            raise InadmissibleType(position, "Found an enumeration of open values.", "Declare a plain Enum.")
         values = tuple(member.value for member in annotation)
     else:
         raise InadmissibleType(
@@ -140,11 +170,17 @@ def _finite_values(position: str, annotation: Any) -> tuple[str | int, ...]:
             f"Found the type {annotation!r}.",
             "Declare MarkRef, bool, a bounded int (Annotated[int, Field(ge=0, le=9)]), a Literal or an Enum.",
         )
-    if not values or not all(isinstance(value, str | int) for value in values):
-        raise InadmissibleType(
-            position, f"Found the values {values!r}.", "Use strings and whole numbers, at least one."
-        )
+    if not values or not all(_is_scalar(value) for value in values):
+        remedy = f"Use strings of at most {MAX_TEXT} characters and whole numbers of 64 bits, at least one."
+        raise InadmissibleType(position, f"Found the values {values!r}.", remedy)
     return values
+
+
+def _is_scalar(value: object) -> bool:
+    """True for what JSON and pydantic's strict mode read back as it was."""
+    if isinstance(value, str):
+        return len(value) <= MAX_TEXT and is_utf8(value)
+    return isinstance(value, int) and abs(value) < INT_LIMIT
 
 
 def _int_range(position: str, metadata: Sequence[Any]) -> IntRange:
@@ -153,17 +189,17 @@ def _int_range(position: str, metadata: Sequence[Any]) -> IntRange:
     high: int | None = None
     for note in metadata:
         match note:
-            case annotated_types.Ge(ge=int(value)):
+            case annotated_types.Ge(ge=int(value)) if low is None and type(value) is int:
                 low = value
-            case annotated_types.Gt(gt=int(value)):
+            case annotated_types.Gt(gt=int(value)) if low is None and type(value) is int:
                 low = value + 1
-            case annotated_types.Le(le=int(value)):
+            case annotated_types.Le(le=int(value)) if high is None and type(value) is int:
                 high = value
-            case annotated_types.Lt(lt=int(value)):
+            case annotated_types.Lt(lt=int(value)) if high is None and type(value) is int:
                 high = value - 1
             case _:
-                raise InadmissibleType(position, f"Found the limit {note!r}.", "Use ge, gt, le and lt alone.")
-    if low is None or high is None or low > high:
+                raise InadmissibleType(position, f"Found the limit {note!r}.", "Use ge or gt once, le or lt once.")
+    if low is None or high is None or low > high or max(-low, high) >= INT_LIMIT:
         found = f"Found a whole number between {low} and {high}."
         raise InadmissibleType(position, found, "Give it two bounds: Annotated[int, Field(ge=0, le=9)].")
     return IntRange(low, high)

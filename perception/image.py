@@ -19,8 +19,12 @@ def write_png(path: Path, pixels: NDArray[np.uint8]) -> None:
     if not ok:
         raise OSError(f"expected an image to write to {path}, found an array of shape {pixels.shape}")
     part = path.with_suffix(".part")
-    part.write_bytes(data.tobytes())
-    part.replace(path)
+    try:
+        part.write_bytes(data.tobytes())
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def read_png(path: Path) -> NDArray[np.uint8]:

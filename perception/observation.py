@@ -12,6 +12,17 @@ from numpy.typing import NDArray
 
 from perception.geometry import Box, Transform
 
+MAX_TEXT = 200  # characters of a label; longer ones cost a model more than they tell it
+
+
+def is_utf8(text: str) -> bool:
+    """True for text that can be written down: it holds no lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
 
 class MarkTarget:
     """Tag of a tool's field that must name a mark of this tick."""
@@ -85,12 +96,19 @@ class Mark:
     Attributes:
         number: from 1; the same element keeps it while it is there.
         box: in capture pixels, inside the frame.
-        label: what to call it. None: nothing names it.
+        label: what to call it, at most 200 characters. None: nothing names it.
+
+    Raises:
+        ValueError: the label is too long, or has no UTF-8.
     """
 
     number: int
     box: Box
     label: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.label is not None and not (len(self.label) <= MAX_TEXT and is_utf8(self.label)):
+            raise ValueError(f"expected a label of at most {MAX_TEXT} UTF-8 characters, found {self.label[:50]!r}...")
 
 
 @dataclass(frozen=True, kw_only=True)

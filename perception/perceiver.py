@@ -71,4 +71,7 @@ def _offered(seen: Observation, labels: Mapping[int, str]) -> tuple[Mark, ...]:
     strange = [number for number in labels if number not in known]
     if strange:
         raise OfferError(f"candidates() offers the marks {strange}; the detector found {sorted(known)}.", OFFER_CURE)
-    return tuple(replace(mark, label=labels[mark.number]) for mark in seen.marks if mark.number in labels)
+    try:
+        return tuple(replace(mark, label=labels[mark.number]) for mark in seen.marks if mark.number in labels)
+    except ValueError as problem:
+        raise OfferError(f"candidates() offers a label that is none: {problem}.", OFFER_CURE) from problem

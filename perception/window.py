@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+from collections.abc import Collection
 from typing import Any
 
 from Xlib import X, display, error
@@ -54,13 +55,21 @@ class Desktop:
         """Titles of the windows that the window manager shows."""
         return [self.title(window) for window in self._managed()]
 
-    def find(self, title: str) -> Window:
+    def ids(self) -> set[int]:
+        """Numbers of the windows that the window manager shows."""
+        return {window.id for window in self._managed()}
+
+    def find(self, title: str, *, besides: Collection[int] = ()) -> Window:
         """The window with exactly this title; the newest where several have it.
+
+        Args:
+            title: the window's title.
+            besides: numbers of windows that are not meant, since they were there before the game.
 
         Raises:
             WindowNotFound: there is none; names the nearest title.
         """
-        matches = [window for window in self._managed() if self.title(window) == title]
+        matches = [w for w in self._managed() if w.id not in besides and self.title(w) == title]
         if matches:
             return Window(self, matches[-1], title)
         titles = self.titles()
@@ -107,7 +116,16 @@ class Desktop:
             )
         except GONE:
             return None
+        except LOST as problem:
+            raise self._lost(problem) from problem
         return found.value if found is not None else None
+
+    def _lost(self, problem: Exception) -> Exception:
+        """What to raise for a broken connection, which is not asked again; a mistake of ours stays what it is."""
+        if isinstance(problem, TypeError) and not isinstance(problem.__context__, OSError):
+            return problem
+        self.lost = True
+        return DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE)
 
     def _active(self, window: Any) -> bool:
         """True when the window gets the keyboard."""
@@ -119,7 +137,9 @@ class Desktop:
         frame = self._top_level(window)
         stack = self._root.query_tree().children
         ids = [child.id for child in stack]
-        above = stack[ids.index(frame.id) + 1 :] if frame.id in ids else []
+        if frame.id not in ids:
+            return ("a window that is just changing",)
+        above = stack[ids.index(frame.id) + 1 :]
         return tuple(
             self.title(self._client_of(other))
             for other in above
@@ -132,7 +152,7 @@ class Desktop:
         return bool(self._client_of(one).id & mask == other.id & mask)
 
     def _covers(self, window: Any, area: Box) -> bool:
-        """True when a window is drawn over part of an area."""
+        """True when a window lies over part of an area; one that is not drawn takes the clicks all the same."""
         try:
             size = window.get_geometry()
             border = 2 * size.border_width
@@ -141,7 +161,7 @@ class Desktop:
             shown = window.get_attributes()
         except GONE:
             return False
-        return bool(shown.map_state == X.IsViewable and shown.win_class == X.InputOutput)
+        return bool(shown.map_state == X.IsViewable)
 
     def _top_level(self, window: Any) -> Any:
         """The ancestor directly under the root: the window manager's frame, or the window itself."""
@@ -184,10 +204,7 @@ class Window:
                 f"The window {self.title!r} was closed.", "Start the game again, then the bot."
             ) from problem
         except LOST as problem:
-            if isinstance(problem, TypeError) and not isinstance(problem.__context__, OSError):
-                raise
-            self._desktop.lost = True
-            raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE) from problem
+            raise self._desktop._lost(problem) from problem
 
     def activate(self) -> None:
         """Ask the window manager to raise the window and give it the keyboard."""

@@ -49,7 +49,7 @@ class DecodeRequest:
 
     prompt: Prompt
     artifacts: Mapping[Dialect, Artifact]
-    max_tokens: int = 96
+    max_tokens: int = 512
     seen: Observation | None = None
 
 

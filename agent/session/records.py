@@ -50,7 +50,7 @@ class FrameRecord(Record):
     digest: Digest
     client: BoxRecord
     captured: BoxRecord
-    scale: Annotated[float, Field(gt=0, le=100)]
+    scale: Annotated[float, Field(ge=0.01, le=100)]
 
 
 class MarkRecord(Record):
@@ -69,6 +69,15 @@ class BlockedRecord(Record):
     cure: str
 
 
+class UsageRecord(Record):
+    """What the reply cost; see ``grammar.reply.Usage``."""
+
+    prompt_tokens: int
+    reused_tokens: int
+    evaluated_tokens: int
+    forward_passes: int
+
+
 class AttemptRecord(Record):
     """A reply, to the letter, and its fault."""
 
@@ -76,7 +85,7 @@ class AttemptRecord(Record):
     finish: Literal["stop", "length"]
     claim: tuple[Dialect, str] | None
     fault: tuple[str, str] | None
-    usage: dict[str, int]
+    usage: UsageRecord
     margin: float | None
 
 
@@ -158,7 +167,7 @@ def attempt_record(attempt: Attempt) -> AttemptRecord:
         finish=reply.finish,
         claim=(reply.claim.dialect, reply.claim.digest) if reply.claim else None,
         fault=(fault.kind, fault.message) if fault else None,
-        usage=usage,
+        usage=UsageRecord(**usage),
         margin=reply.margin,
     )
 

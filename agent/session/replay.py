@@ -171,6 +171,6 @@ def _reply(attempt: AttemptRecord) -> Reply:
         text=attempt.text,
         finish=attempt.finish,
         claim=claim,
-        usage=Usage(**attempt.usage),
+        usage=Usage(**attempt.usage.model_dump()),
         margin=attempt.margin,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
@@ -66,8 +67,11 @@ class SessionWriter:
             OSError: the last tick could not be written.
         """
         self._thread.shutdown()
-        self._lines.close()
-        self._finish()
+        try:
+            self._finish()
+        finally:
+            with contextlib.suppress(OSError):  # what could not be written was said already
+                self._lines.close()
 
     def _write(self, new: Frame | None, line: str) -> None:
         if new is not None:

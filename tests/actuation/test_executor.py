@@ -11,7 +11,7 @@ from actuation import backend
 from actuation.backend import DryRun, PyAutoGui
 from actuation.errors import InputSwitchedOff, UserHalt
 from actuation.executor import Executor
-from actuation.tools import Click, RightClick, Tool, Wait
+from actuation.tools import Click, Hands, RightClick, Tool, Wait
 from agent.testing import frame, observation
 from perception.errors import WindowClosed
 from perception.geometry import Box, Point, Transform
@@ -90,6 +90,35 @@ def test_whatever_happens_the_button_is_released() -> None:
     assert sticky.released == ["left"]
     executor.release_all()
     assert sticky.released == ["left"]
+
+
+class Wild(Click):
+    """Clicks beside its mark, or twice."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        assert at is not None
+        hands.click(at, "left")
+        hands.click(Point(at.x + 600, at.y), "left")
+
+
+def test_each_click_of_a_tool_is_checked() -> None:
+    dry = DryRun()
+    delivery = Executor(dry, standing()).submit(Wild(mark=7), SEEN)
+    assert (delivery.outcome, delivery.reason) == ("refused", "out_of_bounds")
+    assert dry.pressed == [(Point(108, 58), "left")]
+
+
+def test_there_is_no_other_button() -> None:
+    class Odd(Click):
+        """Clicks with a button that no mouse has."""
+
+        def perform(self, hands: Hands, at: Point | None) -> None:
+            hands.click(Point(108, 58), "bogus")
+
+    executor = Executor(DryRun(), standing())
+    with pytest.raises(ValueError, match=r"expected a button out of .* found 'bogus'"):
+        executor.submit(Odd(mark=7), SEEN)
+    executor.release_all()
 
 
 def test_a_tool_without_perform_says_so() -> None:

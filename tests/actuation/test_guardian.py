@@ -4,12 +4,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from actuation.backend import DryRun
-from actuation.guardian import watch
+from actuation.errors import InputUnavailable
+from actuation.guardian import Guardian, watch
 from perception.window import Desktop
 from tests.victim import victim
 
@@ -56,7 +58,9 @@ AGENT = dedent("""
     where = window.state().client
     def kill(seconds):
         os.killpg(os.getpid(), getattr(signal, sys.argv[1]))
-    Executor(PyAutoGui(), window.state, Guardian(), sleep=kill).click(Point(where.left + 9, where.top + 9), "left")
+    executor = Executor(PyAutoGui(), window.state, Guardian(), sleep=kill)
+    executor._decided_on = where
+    executor.click(Point(where.left + 9, where.top + 9), "left")
 """)
 
 
@@ -74,6 +78,28 @@ def test_a_button_that_was_down_when_the_agents_whole_group_died_comes_up(
         else:
             raise AssertionError("the button is still held, 5 s after the death")
         assert [event["kind"] for event in game.events()] == ["press", "release"]
+
+
+def test_files_of_the_working_folder_do_not_stand_in_for_modules(
+    own_display: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("random.py", "struct.py", "actuation.py"):
+        (tmp_path / name).write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    Guardian().close()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_nothing_is_pressed_without_a_guardian(own_display: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    guardian = Guardian()
+    guardian._process.kill()
+    guardian._process.wait()
+    with pytest.raises(InputUnavailable, match="guardian, which releases what a dead agent holds, has died"):
+        guardian.pressing("left")
+    guardian.close()
+    monkeypatch.setenv("DISPLAY", ":987")
+    with pytest.raises(InputUnavailable, match="The guardian ended with code 1 at its start"):
+        Guardian()
 
 
 def test_a_guardian_whose_display_died_does_not_stay(own_display: str) -> None:

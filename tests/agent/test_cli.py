@@ -15,6 +15,8 @@ from textwrap import dedent
 
 import pytest
 
+from agent.bot import Game
+from agent.desktop import game_window
 from agent.session.reader import open_session
 from perception.window import Desktop
 from tests.victim import victim
@@ -166,6 +168,40 @@ def test_a_bot_that_fails_at_a_tick_is_one_message_with_its_place(tmp_path: Path
     code, output = onmark("run", str(tmp_path), *QUICK)
     assert says in one_message(output)
     assert code == 2
+
+
+@pytest.mark.parametrize("seeds", ["5-1", "", "1-", "x"])
+def test_seeds_that_are_none(seeds: str) -> None:
+    code, output = onmark("eval", "mines", "--seeds", seeds)
+    assert f"Expected seeds such as 1-10 or 1,4,7, found {seeds!r}." in one_message(output)
+    assert code == 2
+
+
+def test_a_report_that_could_not_be_written_is_refused_before_the_game(tmp_path: Path) -> None:
+    code, output = onmark("run", "mines", *QUICK, "--json", str(tmp_path / "none" / "report.json"))
+    assert "Expected a folder to write report.json into" in one_message(output)
+    assert code == 2
+
+
+def test_what_comes_with_a_session_is_not_run(tmp_path: Path) -> None:
+    shutil.copytree("tests/sessions/mines-won", tmp_path / "s")
+    (tmp_path / "s" / "examples" / "mines").mkdir(parents=True)
+    (tmp_path / "s" / "examples" / "mines" / "bot.py").write_text("open('ran', 'w')")
+    command = [sys.executable, "-m", "agent", "replay", "."]
+    done = subprocess.run(command, cwd=tmp_path / "s", capture_output=True, text=True, timeout=60, check=False)
+    assert "what comes with it is not run" in one_message(done.stderr)
+    assert done.returncode == 2
+    assert not (tmp_path / "s" / "ran").exists()
+
+
+def test_the_users_own_game_is_left_alone(own_display: str, desktop: Desktop, tmp_path: Path) -> None:
+    with game_window(Game(title="Mines", command=("sgt-mines", "9x9n10#5")), 5, desktop) as theirs:
+        with playing(tmp_path / "s", own_display, *QUICK) as process:
+            theirs.activate()
+            code, output = finish(process)
+        assert "another window has the keyboard" in output
+        assert "Run: stuck" in output
+        assert code == 1
 
 
 def test_a_missing_game_names_its_package(tmp_path: Path) -> None:
@@ -370,7 +406,9 @@ def test_a_played_game_replays_and_its_report_is_data(tmp_path: Path) -> None:
     figures = json.loads(report.read_text())
     assert (figures["ending"], figures["valid_first_rate"]) == ("won", 1.0)
     assert onmark("replay", str(session), PATH="/nowhere")[0] == 0
-    assert onmark("run", "mines", *QUICK, "--session", str(session))[0] == 3  # the folder is not empty
+    code, output = onmark("run", "mines", *QUICK, "--session", str(session))
+    assert one_message(output).startswith("onmark: Expected a new or empty folder for the session, found")
+    assert code == 2
 
 
 def test_a_difference_is_exit_1_and_named(tmp_path: Path) -> None:

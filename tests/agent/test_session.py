@@ -37,7 +37,7 @@ HEADER = SessionHeader(
 def replayed(folder: Path) -> tuple[int, Difference | None]:
     """How many ticks were replayed, and the first difference."""
     session = open_session(folder)
-    results = list(replay(session, load_bot_by_name(session.header.bot)))
+    results = list(replay(session, load_bot_by_name(session.header.bot, folder)))
     return len(results), results[-1]
 
 
@@ -258,4 +258,4 @@ def test_a_session_can_name_an_example_never_a_path(tmp_path: Path) -> None:
 
     for name in ("../examples/mines", "./mines", "/etc/passwd", "mines/bot.py", "Mines", "nowhere", "", "mines\n"):
         with pytest.raises(WrongUse, match="--bot PATH"):
-            load_bot_by_name(name)
+            load_bot_by_name(name, tmp_path)

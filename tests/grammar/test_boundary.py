@@ -3,6 +3,7 @@
 import pytest
 
 from agent.testing import marks
+from grammar import boundary
 from grammar.boundary import Boundary
 from grammar.engine import Verifier
 from grammar.reply import Artifact, Claim, Reply
@@ -126,6 +127,13 @@ def test_messages_say_position_expected_and_found(tick: TickArtifacts) -> None:
     fault = Boundary(VERIFIER).judge(Reply(text='{"tool":"jump"}', finish="stop"), tick).fault
     assert fault is not None
     assert fault.message == "tool: expected one of click, wait, found 'jump'"
+
+
+def test_what_the_grammar_does_not_hold_is_no_action_even_if_the_validator_takes_it(
+    tick: TickArtifacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boundary, "validate", lambda text, shapes, marks: Wait())
+    assert judge(tick, '{"tool":"click","target":"safe","mark":8}') == "invalid"
 
 
 def test_a_key_that_stands_twice_is_named(tick: TickArtifacts) -> None:

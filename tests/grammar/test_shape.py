@@ -1,9 +1,10 @@
 """What may be declared, and how a refusal reads."""
 
+from enum import Enum, IntFlag
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, PlainValidator, SkipValidation, field_validator, model_validator
 
 from actuation.tools import Click, Tool, Wait
 from grammar.engine import Verifier
@@ -46,6 +47,88 @@ def test_refusals_name_position_reason_and_remedy(annotation: Any, says: str) ->
     assert str(refusal.value).startswith(says)
     assert refusal.value.position == "Tool.x"
     assert refusal.value.remedy
+
+
+class Open(IntFlag):
+    """Values beyond its members."""
+
+    A = 1
+    B = 2
+
+
+class Lenient(Enum):
+    """Takes anything for its member."""
+
+    A = "a"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Lenient":
+        return cls.A
+
+
+@pytest.mark.parametrize(
+    ("annotation", "says"),
+    [
+        (Open, "Found an enumeration of open values."),
+        (Lenient, "Found an enumeration of open values."),
+        (Annotated[Literal["a"], SkipValidation], "beside the type."),
+        (Annotated[bool, PlainValidator(bool)], "beside the type."),
+        (Annotated[MarkRef, Field(le=5)], "beside the type."),
+        (Annotated[MarkRef, AfterValidator(lambda n: n + 11)], "beside the type."),
+        (Literal[9223372036854775808], "Found the values (9223372036854775808,)."),
+        (Literal["x" * 201], "Found the values"),
+        (Annotated[int, Field(gt=5, ge=0, le=9)], "Found the limit Ge(ge=0)."),
+        (Annotated[int, Field(ge=False, le=True)], "Found the limit Ge(ge=False)."),
+        (Annotated[int, Field(ge=-(10**1000), le=0)], "Found a whole number between"),
+    ],
+)
+def test_what_the_validator_would_judge_otherwise_than_the_grammar(annotation: Any, says: str) -> None:
+    with pytest.raises(InadmissibleType, match=r"Tool\.x: ") as refusal:
+        tool_shape(declare(annotation))
+    assert says in str(refusal.value)
+
+
+def test_rules_of_a_tools_own_are_refused() -> None:
+    class Drag(Tool):
+        """Refuses what the grammar admits."""
+
+        source: MarkRef
+        destination: MarkRef
+
+        @model_validator(mode="after")
+        def differ(self) -> "Drag":
+            """No drag onto itself."""
+            assert self.source != self.destination
+            return self
+
+    class Clamp(Tool):
+        """Changes what was said."""
+
+        mark: MarkRef
+
+        @field_validator("mark")
+        @classmethod
+        def clamp(cls, mark: int) -> int:
+            """At most five."""
+            return min(mark, 5)
+
+    class Late(Tool):
+        """Changes what was said, later."""
+
+        mark: MarkRef
+
+        def model_post_init(self, context: Any) -> None:
+            """Whatever."""
+
+    for tool, rule in ((Drag, "differ"), (Clamp, "clamp"), (Late, "model_post_init")):
+        with pytest.raises(InadmissibleType, match=rf"Found rules of its own \({rule}\)"):
+            tool_shape(tool)
+
+
+@pytest.mark.parametrize("name", ['Sa"y', "Back\\slash", "New\nLine", "Ünicode"])
+def test_names_that_would_need_escapes_are_refused(name: str) -> None:
+    with pytest.raises(InadmissibleType, match="Use ASCII letters"):
+        tool_shape(type(name, (BaseModel,), {}))
 
 
 def test_a_field_that_may_be_left_out_is_refused() -> None:

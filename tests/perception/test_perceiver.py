@@ -57,7 +57,7 @@ def test_a_mark_that_was_not_found_cannot_be_offered() -> None:
         perceiver.observe()
 
 
-@pytest.mark.parametrize("nonsense", [None, [3], {3: 7}, {"3": "x"}])
+@pytest.mark.parametrize("nonsense", [None, [3], {3: 7}, {"3": "x"}, {3: "\ud800"}, {3: "x" * 201}])
 def test_labels_that_are_none(nonsense: Any) -> None:
     perceiver = Perceiver(Frames([frame()]), FixedDetector({3: "x"}), lambda seen: nonsense)
     with pytest.raises(OfferError, match="Return a label for some of"):

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from Xlib import X
 
 from agent.bot import Game
 from agent.desktop import game_window
@@ -75,6 +76,25 @@ def test_a_covered_window_names_what_covers_it(game: Window, capture: Capture, d
         with pytest.raises(NotObservable, match=r"covered by 'Pop-up'\. Move or close"):
             capture.grab(game.state(), 0)
     until(lambda: game.state().covered_by == ())
+
+
+def test_a_window_that_is_not_drawn_covers_too(game: Window, desktop: Desktop) -> None:
+    client = game.state().client
+    invisible = desktop._root.create_window(
+        client.left, client.top, 50, 50, 0, 0, window_class=X.InputOnly, override_redirect=True
+    )
+    invisible.map()
+    until(lambda: len(game.state().covered_by) == 1)
+    invisible.destroy()
+    until(lambda: game.state().covered_by == ())
+
+
+def test_a_window_that_was_there_before_is_not_meant(game: Window, desktop: Desktop) -> None:
+    before = desktop.ids()
+    with pytest.raises(WindowNotFound):
+        desktop.find("Game", besides=before)
+    with victim("Game", 120, 90):
+        assert desktop.find("Game", besides=before).state().client.width == 120
 
 
 def test_a_window_that_lies_beside_does_not_cover(game: Window, desktop: Desktop) -> None:
