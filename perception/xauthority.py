@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import socket
 import struct
 import tempfile
@@ -25,6 +27,8 @@ def ensure_file() -> None:
     named = os.environ.get("XAUTHORITY")
     if Path(named or Path.home() / ".Xauthority").exists():
         return
-    path = Path(tempfile.mkdtemp(prefix="onmark-")) / "Xauthority"
+    folder = tempfile.mkdtemp(prefix="onmark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / "Xauthority"
     write_key(path, "none", b"")
     os.environ["XAUTHORITY"] = str(path)

@@ -86,4 +86,5 @@ class SessionWriter:
             if under_way is not None:
                 under_way.result()
         except OSError as problem:
-            raise OSError(f"the session cannot be written to {self.folder}: {problem}") from problem
+            cure = "Make room there, or name another folder."
+            raise OSError(f"The session cannot be written to {self.folder}: {problem}. {cure}") from problem

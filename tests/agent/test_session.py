@@ -249,7 +249,7 @@ def test_a_disk_that_fails_is_said(tmp_path: Path) -> None:
     session = SessionWriter(tmp_path / "s", HEADER)
     shutil.rmtree(tmp_path / "s" / "frames")
     session.append(TickRecord(tick=0), frame())
-    with pytest.raises(OSError, match="the session cannot be written"):
+    with pytest.raises(OSError, match="The session cannot be written"):
         session.close()
 
 
