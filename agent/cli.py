@@ -18,28 +18,20 @@ from typing import Annotated, NoReturn
 
 import structlog
 import typer
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
 from actuation.errors import ActuationError
 from agent.bot import Bot, described
+from agent.console import StatusLine, console, errors, eval_table, report_at_the_end
 from agent.errors import BotError, MissingPiece, WrongUse
-from agent.evaluate import Row, evaluate, missed_goals
+from agent.evaluate import evaluate, missed_goals
 from agent.metrics import RunReport
 from agent.session.reader import SessionError
-from agent.session.records import TickRecord
 from grammar.errors import GrammarError
 from perception.errors import OfferError, PerceptionError
-from perception.observation import Observation
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 model_app = typer.Typer(no_args_is_help=True, help="The embedded model's weights.")
 app.add_typer(model_app, name="model")
-
-console = Console()
-errors = Console(stderr=True)
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 EXIT_BY_ENDING = {"won": 0, "lost": 1, "stuck": 1, "ticks": 1, "blocked": 3, "closed": 3, "stopped": 130}
@@ -91,8 +83,9 @@ def run(
     player = load_bot(bot)
     folder = session or default_folder(player, model)
     _require_parent(json_file)
-    with StatusLine() as status:
-        report = play(
+    report = RunReport()
+    with report_at_the_end(report, folder, _bot_option(bot, player.name)), StatusLine() as status:
+        play(
             player,
             model=model,
             seed=seed,
@@ -101,14 +94,11 @@ def run(
             folder=folder,
             own_display=_own(display),
             watcher=status,
+            report=report,
         )
-    console.print(report_table(report))
     for message in ("" if report.ending in ("won", "lost") else report.detail, report.suspicion):
         if message:
             errors.print(f"onmark: {message}", style="bold", soft_wrap=True, markup=False, highlight=False)
-    replay_words = f"onmark replay {folder}{_bot_option(bot, player.name)}"
-    where = f"Session  {folder}\nPicture  {folder / 'last.png'}\nReplay   {replay_words}"
-    console.print(where, soft_wrap=True, markup=False)
     _write_json(json_file, report.summary())
     nothing_to_win = report.ending == "ticks" and type(player).result is Bot.result
     raise typer.Exit(0 if nothing_to_win else EXIT_BY_ENDING.get(report.ending or "", 1))
@@ -209,81 +199,12 @@ def model_fetch(
     console.print(f"{name or DEFAULT_WEIGHTS}: {path}", soft_wrap=True, markup=False)
 
 
-class StatusLine:
-    """One live line a tick on a terminal; a plain line a tick elsewhere."""
-
-    def __init__(self) -> None:
-        self._live = Live(console=console, refresh_per_second=8, transient=False) if console.is_terminal else None
-
-    def __enter__(self) -> StatusLine:
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live:
-            self._live.stop()
-
-    def __call__(self, record: TickRecord, seen: Observation | None) -> None:
-        """Show one tick."""
-        line = Text(status(record), no_wrap=True, overflow="ellipsis")
-        if self._live:
-            self._live.update(line)
-        else:
-            console.print(line, soft_wrap=True)
-
-
-def status(record: TickRecord) -> str:
-    """A tick in one line: its number, stage times, marks, action, outcome of the action before."""
-    times = " ".join(f"{stage} {ms:.0f}" for stage, ms in record.times_ms.items())
-    if record.blocked is not None:
-        return f"tick {record.tick:4}  [{times} ms]  cannot see: {record.blocked.problem}"
-    last = f"  last {record.verification}" if record.tick else ""
-    did = record.result or record.action or "no-op"
-    refused = f" refused: {record.delivery.reason}" if record.delivery and record.delivery.reason else ""
-    return f"tick {record.tick:4}  [{times} ms]  marks {len(record.marks)}{last}  {did}{refused}"
-
-
-def report_table(report: RunReport) -> Table:
-    """The run's figures."""
-    table = Table(title=f"Run: {report.ending or 'error'}", show_header=False, title_justify="left")
-    for name, value in report.summary().items():
-        if value is not None and name != "detail":
-            table.add_row(name.replace("_", " "), f"{value:.3g}" if isinstance(value, float) else str(value))
-    return table
-
-
-def eval_table(rows: list[Row]) -> Table:
-    """One row a model."""
-    table = Table(title="Games", title_justify="left")
-    for heading in ("model", "won", "on time", "valid first", "model ms p50", "actions, and their targets' labels"):
-        table.add_column(heading, no_wrap=heading == "model")
-    for row in rows:
-        figures = row.as_json()
-        shares = figures["labels_by_tool"].items()
-        said = [f"{tool}: " + ", ".join(f"{label} {share:.0%}" for label, share in of.items()) for tool, of in shares]
-        model_ms = figures["model_ms_p50"]
-        table.add_row(
-            row.model,
-            f"{row.endings['won']} of {row.games}",
-            _percent(row.on_time_rate),
-            _percent(figures["valid_first_rate"]),
-            "-" if model_ms is None else f"{model_ms:.0f}",
-            "\n".join([str(figures["actions"]), *said]),
-        )
-    return table
-
-
 def _bot_option(named: str, name: str) -> str:
     """What a replay must be told, when the session's own word for its bot does not lead there."""
     from agent.load import EXAMPLES, bot_file
 
     by_name = EXAMPLES / name / "bot.py"
     return "" if by_name.is_file() and bot_file(named).samefile(by_name) else f" --bot {named}"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"
 
 
 def _seeds(text: str) -> list[int]:

@@ -43,6 +43,7 @@ def play(
     folder: Path | None = None,
     own_display: bool = False,
     watcher: Watcher | None = None,
+    report: RunReport | None = None,
 ) -> RunReport:
     """Play one game from start to end.
 
@@ -55,6 +56,10 @@ def play(
         folder: where the session goes; it must be empty. None: ``runs/<time>-<bot>-<model>``.
         own_display: start a display of our own even when DISPLAY names one.
         watcher: told of every tick.
+        report: where the figures go, for who wants them when the run breaks too. None: a new one.
+
+    Returns:
+        The figures.
 
     Raises:
         WrongUse: the folder is not empty, or the model is unknown.
@@ -86,6 +91,7 @@ def play(
             clock=clock,
             hz=hz,
             watcher=snapshot,
+            report=report,
         )
         try:
             return scheduler.run(ticks)

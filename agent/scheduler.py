@@ -67,6 +67,7 @@ class Scheduler:
         clock: whose time; a manual one in tests and replays.
         hz: ticks a second.
         watcher: told of every tick. None: nobody watches.
+        report: where the figures go, for who wants them when a run breaks too. None: a new one.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Scheduler:
         clock: Clock,
         hz: float = 2.0,
         watcher: Watcher | None = None,
+        report: RunReport | None = None,
     ) -> None:
         verifier = Verifier()
         self._bot = bot
@@ -96,7 +98,7 @@ class Scheduler:
         self._last: _Last | None = None
         self._blocked = 0
         self._times_ms: dict[str, float] = {}
-        self.report = RunReport()
+        self.report = report or RunReport()
 
     def run(self, max_ticks: int | None = None) -> RunReport:
         """Tick until the game or the run is over. Whatever happens, everything held is released.

@@ -165,8 +165,21 @@ def test_a_bot_that_fails_at_a_tick_is_one_message_with_its_place(tmp_path: Path
         (tmp_path / path.name).write_bytes(path.read_bytes())
     text = Path("examples/mines/bot.py").read_text()
     (tmp_path / "bot.py").write_text(text.replace("\n\n\ndef knowledge", f"\n\n    {method}\n\n\ndef knowledge"))
-    code, output = onmark("run", str(tmp_path), *QUICK)
+    code, output = onmark("run", str(tmp_path), *QUICK, "--session", str(tmp_path / "s"))
     assert says in one_message(output)
+    assert code == 2
+
+
+def test_a_run_that_breaks_prints_its_report_all_the_same(tmp_path: Path) -> None:
+    for path in Path("examples/mines").glob("*.png"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    text = Path("examples/mines/bot.py").read_text()
+    broken = "return {}[99] if seen.marks[0].number != 41 else Reveal(mark=41)"
+    (tmp_path / "bot.py").write_text(text.replace("return next((Reveal(", f"{broken}\n        return next((Reveal("))
+    code, output = onmark("run", str(tmp_path), *QUICK, "--session", str(tmp_path / "s"))
+    assert "Mines.script() failed: KeyError: 99" in one_message(output)
+    assert "Run: error" in output
+    assert f"Session  {tmp_path / 's'}" in output
     assert code == 2
 
 

@@ -1,0 +1,101 @@
+"""What a run looks like on the terminal: a line a tick, a report, a table of games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from agent.evaluate import Row
+from agent.metrics import RunReport
+from agent.session.records import TickRecord
+from perception.observation import Observation
+
+console = Console()
+errors = Console(stderr=True)
+
+
+@contextmanager
+def report_at_the_end(report: RunReport, folder: Path, bot_option: str) -> Iterator[None]:
+    """Print the figures and where things are, also when the run broke, if it had begun."""
+    try:
+        yield
+    finally:
+        if report.ticks:
+            console.print(report_table(report))
+            where = f"Session  {folder}\nPicture  {folder / 'last.png'}\nReplay   onmark replay {folder}{bot_option}"
+            console.print(where, soft_wrap=True, markup=False)
+
+
+class StatusLine:
+    """One live line a tick on a terminal; a plain line a tick elsewhere."""
+
+    def __init__(self) -> None:
+        self._live = Live(console=console, refresh_per_second=8, transient=False) if console.is_terminal else None
+
+    def __enter__(self) -> StatusLine:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def __call__(self, record: TickRecord, seen: Observation | None) -> None:
+        """Show one tick."""
+        line = Text(status(record), no_wrap=True, overflow="ellipsis")
+        if self._live:
+            self._live.update(line)
+        else:
+            console.print(line, soft_wrap=True)
+
+
+def status(record: TickRecord) -> str:
+    """A tick in one line: its number, stage times, marks, action, outcome of the action before."""
+    times = " ".join(f"{stage} {ms:.0f}" for stage, ms in record.times_ms.items())
+    if record.blocked is not None:
+        return f"tick {record.tick:4}  [{times} ms]  cannot see: {record.blocked.problem}"
+    last = f"  last {record.verification}" if record.tick else ""
+    did = record.result or record.action or "no-op"
+    refused = f" refused: {record.delivery.reason}" if record.delivery and record.delivery.reason else ""
+    return f"tick {record.tick:4}  [{times} ms]  marks {len(record.marks)}{last}  {did}{refused}"
+
+
+def report_table(report: RunReport) -> Table:
+    """The run's figures."""
+    table = Table(title=f"Run: {report.ending or 'error'}", show_header=False, title_justify="left")
+    for name, value in report.summary().items():
+        if value is not None and name != "detail":
+            table.add_row(name.replace("_", " "), f"{value:.3g}" if isinstance(value, float) else str(value))
+    return table
+
+
+def eval_table(rows: list[Row]) -> Table:
+    """One row a model."""
+    table = Table(title="Games", title_justify="left")
+    for heading in ("model", "won", "on time", "valid first", "model ms p50", "actions, and their targets' labels"):
+        table.add_column(heading, no_wrap=heading == "model")
+    for row in rows:
+        figures = row.as_json()
+        shares = figures["labels_by_tool"].items()
+        said = [f"{tool}: " + ", ".join(f"{label} {share:.0%}" for label, share in of.items()) for tool, of in shares]
+        model_ms = figures["model_ms_p50"]
+        table.add_row(
+            row.model,
+            f"{row.endings['won']} of {row.games}",
+            _percent(row.on_time_rate),
+            _percent(figures["valid_first_rate"]),
+            "-" if model_ms is None else f"{model_ms:.0f}",
+            "\n".join([str(figures["actions"]), *said]),
+        )
+    return table
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
