@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ import pytest
 
 from actuation import backend
 from actuation.backend import DryRun, PyAutoGui
-from actuation.errors import InputSwitchedOff, UserHalt
+from actuation.errors import InputSwitchedOff, InputUnavailable, UserHalt
 from actuation.executor import Executor
 from actuation.tools import Click, Hands, RightClick, Tool, Wait
 from agent.testing import frame, observation
@@ -221,6 +222,14 @@ def test_a_display_that_dies_while_a_button_is_down_does_not_hang_the_release() 
     done = subprocess.run([sys.executable, "-c", DEATH], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("The X display") == 2
+
+
+def test_a_call_that_never_comes_back_is_given_up(own_display: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mouse = PyAutoGui()
+    monkeypatch.setattr(backend, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(mouse._gui, "mouseUp", lambda button: threading.Event().wait(30))
+    with pytest.raises(InputUnavailable, match=r"has not answered for 0\.2 s"):
+        mouse.release("left")
 
 
 def test_input_is_off_unless_a_test_asks(own_display: str) -> None:
