@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from actuation.tools import Tool
-from agent.models.base import DecodeRequest, Model, Reply
+from agent.models.base import DecodeRequest, Model, Prompt, Reply
 from agent.prompt import PromptBuilder
 from grammar.boundary import Boundary, Fault
 from grammar.tick import TickArtifacts
@@ -24,15 +24,14 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What was decided. ``action`` is None when no attempt held: the tick is a no-op."""
+    """What was decided. ``action`` is None when no attempt held: the tick is a no-op.
+
+    ``prompt`` is what the first attempt was asked with.
+    """
 
     action: Tool | None
     attempts: tuple[Attempt, ...]
-
-    @property
-    def valid_first(self) -> bool:
-        """True when the first reply held."""
-        return self.attempts[0].fault is None
+    prompt: Prompt
 
 
 class Decider:
@@ -57,13 +56,13 @@ class Decider:
         """
         legal = replace(seen, marks=tuple(tick.marks.values()))
         attempts: list[Attempt] = []
+        first = prompt = self._prompts.build(legal.marks, news)
         while len(attempts) < MAX_ATTEMPTS:
-            prompt = self._prompts.build(legal.marks, news)
             reply = self._model.complete(DecodeRequest(prompt=prompt, artifacts=tick.artifacts, seen=legal))
             verdict = self._boundary.judge(reply, tick)
             attempts.append(Attempt(reply=reply, fault=verdict.fault))
             if verdict.fault is None:
                 assert isinstance(verdict.action, Tool)  # noqa: S101 - the tools are Tool classes
-                return Decision(action=verdict.action, attempts=tuple(attempts))
-            news = f"Your answer was refused: {verdict.fault.message}."
-        return Decision(action=None, attempts=tuple(attempts))
+                return Decision(action=verdict.action, attempts=tuple(attempts), prompt=first)
+            prompt = self._prompts.build(legal.marks, f"Your answer was refused: {verdict.fault.message}.")
+        return Decision(action=None, attempts=tuple(attempts), prompt=first)

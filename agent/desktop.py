@@ -60,7 +60,11 @@ def game_window(game: Game, seed: int, desktop: Desktop) -> Iterator[Window]:
         return
     command = [part.replace("{seed}", str(seed)) for part in game.command]
     before = desktop.ids()
-    with tempfile.TemporaryFile() as output, _running(command, game, output.fileno()) as process:
+    package = game.package or command[0]
+    with (
+        tempfile.TemporaryFile() as output,
+        _child(command, package, env=game.env, output=output.fileno()) as process,
+    ):
 
         def look() -> Window:
             if process.poll() is not None:
@@ -141,13 +145,6 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-@contextmanager
-def _running(command: Sequence[str], game: Game, output: int) -> Iterator[subprocess.Popen[bytes]]:
-    package = game.package or command[0]
-    with _child(command, package, env=game.env, output=output) as process:
-        yield process
 
 
 @contextmanager

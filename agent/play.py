@@ -77,7 +77,7 @@ def play(
         desktop.require_window_manager()
         window = stack.enter_context(game_window(bot.game, seed, desktop))
         clock = SystemClock()
-        live = stack.enter_context(closing(LiveWindow(desktop, window, clock.now_ns)))
+        live = stack.enter_context(closing(LiveWindow(window, clock.now_ns)))
         guardian = stack.enter_context(closing(Guardian()))
         executor = Executor(PyAutoGui(), live.state, guardian)
         recorder = SessionWriter(folder, header(bot, ready, seed, hz))

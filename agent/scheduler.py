@@ -86,8 +86,7 @@ class Scheduler:
         verifier = Verifier()
         self._bot = bot
         self._perceiver = perceiver
-        self._prompts = PromptBuilder(bot)
-        self._decider = Decider(model, self._prompts, Boundary(verifier))
+        self._decider = Decider(model, PromptBuilder(bot), Boundary(verifier))
         self._grammar = TickGrammar(bot.tools, verifier)
         self._actuator = actuator
         self._recorder = recorder
@@ -197,18 +196,16 @@ class Scheduler:
         with self._timed("act"):
             delivery = self._actuator.submit(decision.action, seen) if decision.action else None
         self._last = _Last(seen=seen, action=decision.action, delivery=delivery, news=_news(decision, delivery))
-        fields.update(self._decided_fields(decision, delivery, legal, news))
+        fields.update(self._decided_fields(decision, delivery, legal))
         if self._ladder.stuck:
             why = f"No target changed in {self._ladder.flat} tries, after {self._ladder.idle} ticks of waiting."
             self._end("stuck", f"{why} {self._last.news}".strip())
 
-    def _decided_fields(
-        self, decision: Decision, delivery: Delivery | None, legal: TickArtifacts, news: str
-    ) -> dict[str, Any]:
+    def _decided_fields(self, decision: Decision, delivery: Delivery | None, legal: TickArtifacts) -> dict[str, Any]:
         """The record's fields from the prompt to the delivery."""
-        prompt = self._prompts.build(tuple(legal.marks.values()), news).text
+        prompt = decision.prompt.text.encode("utf-8", "surrogatepass")
         return {
-            "prompt_digest": hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest(),
+            "prompt_digest": hashlib.sha256(prompt).hexdigest(),
             "grammar": {dialect: artifact.digest for dialect, artifact in legal.artifacts.items()},
             "attempts": [attempt_record(attempt) for attempt in decision.attempts],
             "action": legal.spell(decision.action) if decision.action else None,

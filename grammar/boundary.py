@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from grammar.engine import Verifier
+from grammar.engine import Parse, Verifier
 from grammar.reply import Artifact, Dialect, Reply
 from grammar.tick import TickArtifacts
 from grammar.validator import Invalid, validate
@@ -48,36 +48,34 @@ class Boundary:
 
     def judge(self, reply: Reply, tick: TickArtifacts) -> Verdict:
         """The action that a reply spells, or its fault. Never raises for what a model said."""
-        fault = self._audit(reply, tick)
+        parse = self._verifier.parse(tick.artifacts["lark"], reply.text)
+        fault = _audit(reply, tick, parse)
         if fault is not None:
             return Verdict(fault=fault)
         try:
             action = validate(reply.text, tick.shapes, tick.marks)
         except Invalid as problem:
             return Verdict(fault=_fault(reply, "invalid", str(problem)))
-        if self._verifier.parse(tick.artifacts["lark"], reply.text).outcome != "sentence":
+        if parse.outcome != "sentence":
             return Verdict(fault=_fault(reply, "invalid", "the validator accepts it and this tick's grammar does not"))
         return Verdict(action=action)
 
-    def _audit(self, reply: Reply, tick: TickArtifacts) -> Fault | None:
-        """What is wrong before the meaning is looked at."""
-        if reply.finish == "length":
-            return _fault(reply, "truncated", "the reply was cut; a prefix of an answer is not an answer")
-        if reply.claim is not None:
-            given = tick.artifacts.get(reply.claim.dialect)
-            if given is None or given.digest != reply.claim.digest:
-                return _fault(reply, "wrong_claim", _mismatch(reply.claim.dialect, reply.claim.digest, given))
-        parse = self._verifier.parse(tick.artifacts["lark"], reply.text)
-        if parse.outcome == "unverifiable":
-            return _fault(reply, "unverifiable", f"the grammar engine died at byte {parse.at}: {parse.detail}")
-        if parse.outcome != "sentence" and reply.claim is not None:
-            how = "stops short" if parse.outcome == "prefix" else "leaves the grammar"
-            return _fault(
-                reply,
-                "claim_violated",
-                f"{how} at byte {parse.at} of {len(reply.text.encode('utf-8', 'surrogatepass'))}",
-            )
-        return None
+
+def _audit(reply: Reply, tick: TickArtifacts, parse: Parse) -> Fault | None:
+    """What is wrong before the meaning is looked at."""
+    if reply.finish == "length":
+        return _fault(reply, "truncated", "the reply was cut; a prefix of an answer is not an answer")
+    if reply.claim is not None:
+        given = tick.artifacts.get(reply.claim.dialect)
+        if given is None or given.digest != reply.claim.digest:
+            return _fault(reply, "wrong_claim", _mismatch(reply.claim.dialect, reply.claim.digest, given))
+    if parse.outcome == "unverifiable":
+        return _fault(reply, "unverifiable", f"the grammar engine died at byte {parse.at}: {parse.detail}")
+    if parse.outcome != "sentence" and reply.claim is not None:
+        how = "stops short" if parse.outcome == "prefix" else "leaves the grammar"
+        size = len(reply.text.encode("utf-8", "surrogatepass"))
+        return _fault(reply, "claim_violated", f"{how} at byte {parse.at} of {size}")
+    return None
 
 
 def _fault(reply: Reply, kind: FaultKind, message: str) -> Fault:

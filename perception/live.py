@@ -6,23 +6,21 @@ from collections.abc import Callable
 
 from perception.capture import Capture
 from perception.observation import Frame, WindowState
-from perception.window import Desktop, Window
+from perception.window import Window
 
 
 class LiveWindow:
     """A window's frames and states.
 
     Args:
-        desktop: an open connection; the caller closes it.
-        window: whose frames.
+        window: whose frames, on a connection that the caller closes.
         now_ns: monotonic clock.
     """
 
-    def __init__(self, desktop: Desktop, window: Window, now_ns: Callable[[], int]) -> None:
+    def __init__(self, window: Window, now_ns: Callable[[], int]) -> None:
         self._window = window
         self._capture = Capture()
         self._now_ns = now_ns
-        self.desktop = desktop
 
     def state(self) -> WindowState:
         """How the window stands now."""
