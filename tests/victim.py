@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 
 from Xlib import X, display
 
+from perception.errors import WindowNotFound
 from perception.window import Desktop
 
 KINDS = {X.ButtonPress: "press", X.ButtonRelease: "release", X.KeyPress: "key_press", X.KeyRelease: "key_release"}
@@ -60,13 +62,13 @@ class Victim:
         return [event for event in map(json.loads, out.splitlines()) if event["kind"] != "expose"]
 
 
-def _await_listed(title: str) -> None:
-    """The window manager draws a window a moment before it lists it."""
-    with closing(Desktop()) as desktop:
-        for _ in range(500):
-            if title in desktop.titles():
-                return
-            time.sleep(0.01)
+def _await_listed(desktop: Desktop, title: str, before: set[int]) -> None:
+    """The window manager draws a window a moment before it lists it; another one may bear the same title."""
+    for _ in range(500):
+        with contextlib.suppress(WindowNotFound):
+            desktop.find(title, besides=before)
+            return
+        time.sleep(0.01)
     raise AssertionError(f"the window {title!r} was not listed within 5 s")
 
 
@@ -74,14 +76,16 @@ def _await_listed(title: str) -> None:
 def victim(title: str, width: int = 300, height: int = 200, at: tuple[int, int] = (200, 150)) -> Iterator[Victim]:
     """A victim window on the present display, drawn and ready."""
     command = [sys.executable, "-m", "tests.victim", title, str(width), str(height), str(at[0]), str(at[1])]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            assert json.loads(process.stdout.readline()) == {"kind": "expose"}
-            _await_listed(title)
-            yield Victim(process, title)
-        finally:
-            process.kill()
+    with closing(Desktop()) as desktop:
+        before = desktop.ids()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                assert json.loads(process.stdout.readline()) == {"kind": "expose"}
+                _await_listed(desktop, title, before)
+                yield Victim(process, title)
+            finally:
+                process.kill()
 
 
 if __name__ == "__main__":
