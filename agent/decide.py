@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pydantic import BaseModel
+
 from actuation.tools import Tool
 from agent.models.base import DecodeRequest, Model, Prompt, Reply
 from agent.prompt import PromptBuilder
-from grammar.boundary import Boundary, Fault
-from grammar.tick import TickArtifacts
+from grammar.boundary import Attempt, Fault, ask
+from grammar.engine import Verifier
+from grammar.tick import TickLanguage
 from perception.observation import Observation
 
-MAX_ATTEMPTS = 2  # the answer, and one structured repair
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One reply and what was wrong with it. ``fault`` is None when nothing was."""
-
-    reply: Reply
-    fault: Fault | None
+RETRIES = 1  # one structured repair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,23 +25,23 @@ class Decision:
     """
 
     action: Tool | None
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[Attempt[BaseModel], ...]
     prompt: Prompt
 
 
 class Decider:
     """Asks a model for one action a tick."""
 
-    def __init__(self, model: Model, prompts: PromptBuilder, boundary: Boundary) -> None:
+    def __init__(self, model: Model, prompts: PromptBuilder, verifier: Verifier) -> None:
         self._model = model
         self._prompts = prompts
-        self._boundary = boundary
+        self._verifier = verifier
 
     def prepare(self) -> None:
         """Let the model read ahead what every prompt begins with."""
         self._model.prepare(self._prompts.stable)
 
-    def decide(self, seen: Observation, tick: TickArtifacts, news: str) -> Decision:
+    def decide(self, seen: Observation, tick: TickLanguage, news: str) -> Decision:
         """One action that is legal now, after at most one repair. Nothing is done before it is validated.
 
         Args:
@@ -54,15 +49,15 @@ class Decider:
             tick: what the model is held to.
             news: what the model must know of the last tick.
         """
-        legal = replace(seen, marks=tuple(tick.marks.values()))
-        attempts: list[Attempt] = []
-        first = prompt = self._prompts.build(legal.marks, news)
-        while len(attempts) < MAX_ATTEMPTS:
-            reply = self._model.complete(DecodeRequest(prompt=prompt, artifacts=tick.artifacts, seen=legal))
-            verdict = self._boundary.judge(reply, tick)
-            attempts.append(Attempt(reply=reply, fault=verdict.fault))
-            if verdict.fault is None:
-                assert isinstance(verdict.action, Tool)  # noqa: S101 - the tools are Tool classes
-                return Decision(action=verdict.action, attempts=tuple(attempts), prompt=first)
-            prompt = self._prompts.build(legal.marks, f"Your answer was refused: {verdict.fault.message}.")
-        return Decision(action=None, attempts=tuple(attempts), prompt=first)
+        legal = replace(seen, marks=tuple(tick.scope.marks.values()))
+        first = self._prompts.build(legal.marks, news)
+
+        def complete(fault: Fault | None) -> Reply:
+            said = f"Your answer was refused: {fault.message}." if fault else ""
+            prompt = self._prompts.build(legal.marks, said) if fault else first
+            return self._model.complete(DecodeRequest(prompt=prompt, artifacts=tick.artifacts, seen=legal))
+
+        outcome = ask(complete, tick, self._verifier, RETRIES)
+        action = outcome.value
+        assert action is None or isinstance(action, Tool)  # noqa: S101 - the tools are Tool classes
+        return Decision(action=action, attempts=outcome.attempts, prompt=first)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.bot import Bot, Example
 from agent.models.base import Prompt
+from grammar.nodes import Scope
 from grammar.shape import tool_shapes
 from grammar.spelling import by_number, spell
 from perception.geometry import Box
@@ -42,16 +43,15 @@ class PromptBuilder:
 
 def _rules(bot: Bot) -> str:
     """What can be done, from the tools' own docstrings."""
-    tools = "".join(f"{shape.name}: {shape.doc}\n" for shape in tool_shapes(bot.tools))
+    tools = "".join(f"{shape.name}: {shape.doc}\n" for shape in tool_shapes(bot.tools).records)
     return f"Choose the action that reaches the goal.\n{tools}\n"
 
 
 def _example(bot: Bot, example: Example) -> str:
     """A worked example, spelt exactly as an answer is."""
-    shapes = {shape.type: shape for shape in tool_shapes(bot.tools)}
     nowhere = Box(0, 0, 0, 0)
     marks = by_number(Mark(number=n, box=nowhere, label=label) for n, label in example.marks.items())
-    answer = spell(shapes[type(example.action)], example.action, marks)
+    answer = spell(tool_shapes(bot.tools), example.action, Scope(marks=marks))
     return _marks(example.marks) + _ask(example.goal) + answer + "\n\n"
 
 

@@ -30,13 +30,17 @@ from agent.session.records import (
 )
 from agent.session.writer import Recorder
 from agent.verify import judge
-from grammar.boundary import Boundary
 from grammar.engine import Verifier
-from grammar.tick import TickArtifacts, TickGrammar
+from grammar.reply import Dialect
+from grammar.tick import TickGrammar, TickLanguage
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
 from perception.observation import MAX_TEXT, Frame, Observation
 from perception.perceiver import Perceiver
 
+RECORDED: tuple[Dialect, ...] = (
+    "lark",
+    "choices",
+)  # whose digests a session keeps: what models in process use
 BLOCKED_LIMIT = 10  # ticks in a row without an observation; 5 s at 2 Hz
 
 log = structlog.get_logger("onmark")
@@ -86,7 +90,7 @@ class Scheduler:
         verifier = Verifier()
         self._bot = bot
         self._perceiver = perceiver
-        self._decider = Decider(model, PromptBuilder(bot), Boundary(verifier))
+        self._decider = Decider(model, PromptBuilder(bot), verifier)
         self._grammar = TickGrammar(bot.tools, verifier)
         self._actuator = actuator
         self._recorder = recorder
@@ -190,7 +194,7 @@ class Scheduler:
         """Say, ask, hold, act."""
         news = self._last.news if self._last else ""
         with self._timed("grammar"):
-            legal = self._grammar.for_tick(seen.marks, self._ladder.suppressed)
+            legal = self._grammar.for_tick(seen.marks, self._ladder.suppressed, seen.cells)
         with self._timed("model"):
             decision = self._decider.decide(seen, legal, news)
         with self._timed("act"):
@@ -201,12 +205,12 @@ class Scheduler:
             why = f"No target changed in {self._ladder.flat} tries, after {self._ladder.idle} ticks of waiting."
             self._end("stuck", f"{why} {self._last.news}".strip())
 
-    def _decided_fields(self, decision: Decision, delivery: Delivery | None, legal: TickArtifacts) -> dict[str, Any]:
+    def _decided_fields(self, decision: Decision, delivery: Delivery | None, legal: TickLanguage) -> dict[str, Any]:
         """The record's fields from the prompt to the delivery."""
         prompt = decision.prompt.text.encode("utf-8", "surrogatepass")
         return {
             "prompt_digest": hashlib.sha256(prompt).hexdigest(),
-            "grammar": {dialect: artifact.digest for dialect, artifact in legal.artifacts.items()},
+            "grammar": {dialect: legal.artifacts[dialect].digest for dialect in RECORDED if dialect in legal.artifacts},
             "attempts": [attempt_record(attempt) for attempt in decision.attempts],
             "action": legal.spell(decision.action) if decision.action else None,
             "target": decision.action.target if decision.action else None,
@@ -238,5 +242,5 @@ def _news(decision: Decision, delivery: Delivery | None) -> str:
     if delivery is not None and delivery.outcome == "refused":
         detail = " ".join(delivery.detail.split())[:MAX_TEXT]  # it may quote the title of a stranger's window
         return f"Your last action was not delivered ({delivery.reason}): {detail}."
-    fault = decision.attempts[-1].fault
+    fault = decision.attempts[-1].verdict.fault
     return f"Your last answer was refused: {fault.message}." if fault else ""

@@ -1,24 +1,44 @@
 """The sentences: what a model may say at this tick, and the proof that it said nothing else."""
 
-from grammar.boundary import Boundary, Fault, Verdict
+from grammar.boundary import Attempt, Boundary, Fault, Outcome, Verdict
 from grammar.engine import Verifier
-from grammar.errors import GrammarBuildError, GrammarError, InadmissibleType
-from grammar.reply import Artifact, Claim, Reply, Usage
-from grammar.tick import TickArtifacts, TickGrammar
-from perception.observation import MarkRef
+from grammar.errors import (
+    ConstraintViolation,
+    EmptyDomain,
+    GrammarBuildError,
+    GrammarError,
+    InadmissibleType,
+    UnknownGrammarRefused,
+)
+from grammar.language import Language
+from grammar.nodes import Scope
+from grammar.reply import Artifact, Claim, Dialect, Reply, Usage
+from grammar.tick import TickGrammar, TickLanguage
+from grammar.validator import Invalid
+from perception.observation import CellRef, MarkRef
 
 __all__ = [
     "Artifact",
+    "Attempt",
     "Boundary",
+    "CellRef",
     "Claim",
+    "ConstraintViolation",
+    "Dialect",
+    "EmptyDomain",
     "Fault",
     "GrammarBuildError",
     "GrammarError",
     "InadmissibleType",
+    "Invalid",
+    "Language",
     "MarkRef",
+    "Outcome",
     "Reply",
-    "TickArtifacts",
+    "Scope",
     "TickGrammar",
+    "TickLanguage",
+    "UnknownGrammarRefused",
     "Usage",
     "Verdict",
     "Verifier",

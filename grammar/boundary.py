@@ -1,28 +1,34 @@
-"""Where a model's text becomes an action, or a fault that says what is wrong with it."""
+"""Where a model's text becomes a value, or a fault that says what is wrong with it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
-
-from pydantic import BaseModel
+from typing import Any, Generic, Literal, TypeVar
 
 from grammar.engine import Parse, Verifier
+from grammar.language import PROOF, Language, Plan, plan, with_proof
+from grammar.nodes import NOTHING, Scope
 from grammar.reply import Artifact, Dialect, Reply
-from grammar.tick import TickArtifacts
-from grammar.validator import Invalid, validate
+from grammar.shape import shape
+from grammar.validator import Invalid, checked, parse
 
-FaultKind = Literal["truncated", "wrong_claim", "claim_violated", "unverifiable", "invalid"]
+FaultKind = Literal["truncated", "malformed", "wrong_claim", "claim_violated", "stale_proof", "unverifiable", "invalid"]
+MAX_RETRIES = 10
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why a reply is no action.
+    """Why a reply is no value.
 
     Attributes:
-        kind: ``truncated``: cut before its end. ``wrong_claim``: the host says that it used a grammar that it was not
-            given. ``claim_violated``: it claims the right grammar, and the text is not in it. ``unverifiable``: the
-            check itself died. ``invalid``: no claim, and not an action of this tick.
+        kind: ``truncated``: cut before its end. ``malformed``: no JSON, whatever its host claims. ``wrong_claim``: the
+            host says that it used a grammar that it was not given. ``claim_violated``: it claims the right grammar,
+            and the text is not in it. ``stale_proof``: it shows the proof of another grammar. ``unverifiable``: the
+            check itself died. ``invalid``: no claim, and no value of the type.
         message: position, expected, found; fit for the model to read.
         output: the reply's text, to the letter.
     """
@@ -33,55 +39,237 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """A judged reply: exactly one of the two is set."""
+class Verdict(Generic[T]):
+    """A judged reply.
 
-    action: BaseModel | None = None
+    Attributes:
+        value: what it spells. None where there is a fault.
+        fault: what is wrong with it. None: nothing.
+        held: its host claims this very grammar, and the text is in it. A reply without a claim is judged by its
+            value alone.
+        proven: it shows the proof of this very grammar.
+    """
+
+    value: T | None = None
     fault: Fault | None = None
+    held: bool = False
+    proven: bool = False
 
 
-class Boundary:
-    """Judges replies: audits the claim, re-parses the text, validates it against the tick."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt(Generic[T]):
+    """One reply and what was made of it."""
 
-    def __init__(self, verifier: Verifier) -> None:
-        self._verifier = verifier
-
-    def judge(self, reply: Reply, tick: TickArtifacts) -> Verdict:
-        """The action that a reply spells, or its fault. Never raises for what a model said."""
-        parse = self._verifier.parse(tick.artifacts["lark"], reply.text)
-        fault = _audit(reply, tick, parse)
-        if fault is not None:
-            return Verdict(fault=fault)
-        try:
-            action = validate(reply.text, tick.shapes, tick.marks)
-        except Invalid as problem:
-            return Verdict(fault=_fault(reply, "invalid", str(problem)))
-        if parse.outcome != "sentence":
-            return Verdict(fault=_fault(reply, "invalid", "the validator accepts it and this tick's grammar does not"))
-        return Verdict(action=action)
+    reply: Reply
+    verdict: Verdict[T]
 
 
-def _audit(reply: Reply, tick: TickArtifacts, parse: Parse) -> Fault | None:
-    """What is wrong before the meaning is looked at."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Generic[T]):
+    """What came of asking. ``value`` is None when no attempt held; then ``attempts`` says why, one fault each."""
+
+    value: T | None
+    attempts: tuple[Attempt[T], ...]
+
+
+class Budget:
+    """Counts attempts against a ceiling that no path can pass.
+
+    Args:
+        retries: attempts after the first one.
+
+    Raises:
+        ValueError: not a whole number from 0 to 10.
+    """
+
+    def __init__(self, retries: int) -> None:
+        if type(retries) is not int or not 0 <= retries <= MAX_RETRIES:
+            raise ValueError(f"expected retries between 0 and {MAX_RETRIES}, found {retries!r}")
+        self.ceiling = retries + 1
+        self.spent = 0
+
+    @property
+    def left(self) -> bool:
+        """True while another attempt may be made."""
+        return self.spent < self.ceiling
+
+    def spend(self) -> None:
+        """Count one attempt.
+
+        Raises:
+            RuntimeError: there is none left: a bug of the caller, never to be passed over.
+        """
+        if not self.left:
+            raise RuntimeError(f"attempt {self.spent + 1} of at most {self.ceiling}")
+        self.spent += 1
+
+
+def ask(
+    complete: Callable[[Fault | None], Reply], language: Language[T], verifier: Verifier, retries: int = 1
+) -> Outcome[T]:
+    """Ask until a reply holds, at most ``retries`` more times than once.
+
+    Args:
+        complete: asks the model once; it is given the fault of the attempt before, whose message the next prompt
+            must hold, and None at first. What it raises is no fault of a reply: it is passed on, not tried again.
+        language: what the model is held to.
+        verifier: re-parses.
+        retries: attempts after the first one.
+    """
+    budget, attempts = Budget(retries), list[Attempt[T]]()
+    fault: Fault | None = None
+    while budget.left:
+        budget.spend()
+        reply = complete(fault)
+        verdict = judge(reply, language, verifier)
+        attempts.append(Attempt(reply=reply, verdict=verdict))
+        fault = verdict.fault
+        if fault is None:
+            break
+    return Outcome(value=attempts[-1].verdict.value, attempts=tuple(attempts))
+
+
+def judge(reply: Reply, language: Language[T], verifier: Verifier) -> Verdict[T]:
+    """The value that a reply spells, or its fault. Never raises for what a model or its host said.
+
+    A reply that claims nothing is judged by its value, in any order and spacing, and never refused for the grammar.
+    One that claims a grammar is held to exactly that.
+    """
     if reply.finish == "length":
-        return _fault(reply, "truncated", "the reply was cut; a prefix of an answer is not an answer")
+        return _faulty(reply, "truncated", "the reply was cut; a prefix of an answer is not an answer")
+    claimed = reply.claim.dialect if reply.claim is not None else None
     if reply.claim is not None:
-        given = tick.artifacts.get(reply.claim.dialect)
+        given = language.artifacts.get(reply.claim.dialect)
         if given is None or given.digest != reply.claim.digest:
-            return _fault(reply, "wrong_claim", _mismatch(reply.claim.dialect, reply.claim.digest, given))
-    if parse.outcome == "unverifiable":
-        return _fault(reply, "unverifiable", f"the grammar engine died at byte {parse.at}: {parse.detail}")
-    if parse.outcome != "sentence" and reply.claim is not None:
-        how = "stops short" if parse.outcome == "prefix" else "leaves the grammar"
-        size = len(reply.text.encode("utf-8", "surrogatepass"))
-        return _fault(reply, "claim_violated", f"{how} at byte {parse.at} of {size}")
-    return None
+            return _faulty(reply, "wrong_claim", _mismatch(reply.claim.dialect, reply.claim.digest, given))
+    try:
+        parsed = parse(reply.text)
+    except Invalid as problem:
+        return _faulty(reply, "malformed", str(problem))
+    shown = parsed.get(PROOF) if isinstance(parsed, dict) and language.plan.proves else None
+    if shown is not None and shown != language.scope.proof:
+        return _faulty(reply, "stale_proof", f"{PROOF}: expected this tick's, found {str(shown)[:40]!r}")
+    if claimed in ("lark", "gbnf", "choices"):
+        broken = _outside(reply, language, verifier)
+        if broken is not None:
+            return broken
+    try:
+        value = language.decode(reply.text, claimed or reply.sent)
+    except Invalid as problem:
+        return _faulty(reply, "invalid" if claimed is None else "claim_violated", str(problem))
+    return Verdict(value=value, held=claimed is not None, proven=shown is not None)
 
 
-def _fault(reply: Reply, kind: FaultKind, message: str) -> Fault:
-    return Fault(kind=kind, message=message, output=reply.text)
+def _outside(reply: Reply, language: Language[T], verifier: Verifier) -> Verdict[T] | None:
+    """The fault of a text that is not in the language whose grammar its host claims."""
+    found: Parse = verifier.parse(language.artifacts["lark"], reply.text)
+    if found.outcome == "sentence":
+        return None
+    if found.outcome == "unverifiable":
+        return _faulty(reply, "unverifiable", f"the grammar engine died at byte {found.at}: {found.detail}")
+    how = "stops short" if found.outcome == "prefix" else "leaves the grammar"
+    size = len(reply.text.encode("utf-8", "surrogatepass"))
+    return _faulty(reply, "claim_violated", f"{how} at byte {found.at} of {size}" + _because(reply.text, language))
+
+
+def _because(text: str, language: Language[Any]) -> str:
+    """What the validator says of it, which is more use to a model than a byte's number."""
+    try:
+        language.decode_exact(text)
+    except Invalid as problem:
+        return f"; {problem}"
+    return ""
+
+
+def _faulty(reply: Reply, kind: FaultKind, message: str) -> Verdict[Any]:
+    return Verdict(fault=Fault(kind=kind, message=message, output=reply.text))
 
 
 def _mismatch(dialect: Dialect, digest: str, given: Artifact | None) -> str:
     expected = f"{given.dialect} {given.digest[:12]}" if given else "an artifact of this tick"
     return f"expected a claim on {expected}, found {dialect} {digest[:12]}"
+
+
+class Boundary(Generic[T]):
+    """Any typed reply of a model: artifacts to hold it with, and the judgement of what comes back.
+
+    Args:
+        declared: the type; see ``grammar.shape`` for what is taken.
+        retries: attempts after the first one, at most 10.
+        label_first: spell a field's mark with its label in front.
+        proof: let each sentence end in a text that shows under which grammar it was decoded; for classes with
+            fields and tagged unions of them.
+
+    Raises:
+        InadmissibleType: no grammar can hold a model to the type; says where, why, and what to declare instead.
+        ValueError: retries out of bounds, or no place for a proof.
+    """
+
+    def __init__(self, declared: type[T], *, retries: int = 1, label_first: bool = True, proof: bool = False) -> None:
+        self._declared: Any = declared
+        node = shape(declared, label_first=label_first)
+        self._node = with_proof(node) if proof else node
+        self._verifier = Verifier()
+        self._plans: dict[tuple[bool, bool], Plan[T]] = {}
+        self._retries = retries
+        self.ceiling = Budget(retries).ceiling
+
+    def language(self, scope: Scope = NOTHING) -> Language[T]:
+        """What may be said in a scope.
+
+        Raises:
+            EmptyDomain: the type needs a mark or a cell, and the scope has none.
+        """
+        known = (bool(scope.marks), bool(scope.cells))
+        if known not in self._plans:
+            self._plans[known] = plan(self._node, scope, self._finished)
+        return Language(self._plans[known], scope)
+
+    def artifact(self, dialect: Dialect, scope: Scope = NOTHING) -> Artifact:
+        """The constraint in one dialect.
+
+        Raises:
+            EmptyDomain: the type needs a mark or a cell, and the scope has none.
+            KeyError: ``choices`` of a language that is too large to be written out.
+        """
+        return self.language(scope).artifacts[dialect]
+
+    def decode(self, text: str, scope: Scope = NOTHING, dialect: Dialect | None = None) -> T:
+        """The value that a text spells.
+
+        Raises:
+            Invalid: names the position, what was expected and what was found.
+        """
+        return self.language(scope).decode(text, dialect)
+
+    def spell(self, value: T, scope: Scope = NOTHING) -> str:
+        """A value in the one spelling of the grammars.
+
+        Raises:
+            ValueError: it is no value of the type, or names what is not in scope.
+        """
+        return self.language(scope).spell(value)
+
+    def judge(self, reply: Reply, scope: Scope = NOTHING) -> Verdict[T]:
+        """The value that a reply spells, or its fault. Never raises for what a model or its host said."""
+        return judge(reply, self.language(scope), self._verifier)
+
+    def ask(self, complete: Callable[[Fault | None], Reply], scope: Scope = NOTHING) -> Outcome[T]:
+        """Ask until a reply holds, at most ``ceiling`` times; see ``grammar.boundary.ask``."""
+        return ask(complete, self.language(scope), self._verifier, self._retries)
+
+    def carry_out(
+        self, complete: Callable[[Fault | None], Reply], effect: Callable[[T], R], scope: Scope = NOTHING
+    ) -> tuple[Outcome[T], R | None]:
+        """Ask, and do something with the value: once, after it is validated, and never when no attempt held.
+
+        What ``effect`` raises is passed on: it is no fault of a reply, and nothing is asked or done again.
+        """
+        outcome = self.ask(complete, scope)
+        if outcome.attempts[-1].verdict.fault is not None:
+            return outcome, None
+        return outcome, effect(outcome.value)  # type: ignore[arg-type]  # None is a value where T admits it
+
+    def _finished(self, value: Any) -> T:
+        result: T = checked(self._declared, value)
+        return result

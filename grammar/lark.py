@@ -1,84 +1,74 @@
-"""Print tools and this tick's marks as a Lark grammar for llguidance.
+"""Lark, as llguidance reads it.
 
-Every finite domain is one terminal (a regular expression): alternatives in rules are slow to compile and die at
-2,000. Every terminal is delimited by ``,`` or ``}``, so that greedy lexing loses nothing.
+Every scalar is one terminal (a regular expression): alternatives in rules are slow to compile and die at 2,000. Where
+sentences part, at a tag or between null and an item, what comes next differs at once or ends in the same delimiter, so
+that the lexer, which takes the longest match and never goes back, loses nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import assert_never
+from functools import lru_cache
 
-from grammar.numbers import interval, regex_of
-from grammar.shape import Field, IntRange, MarkNode, OneOf, ToolShape
-from grammar.spelling import spell_scalar
-from perception.observation import Mark
+from grammar.expression import Chain, Chars, Choice, Expression, Literal, Numbers, Repeat
+from grammar.numbers import regex_of
 
-ROOT = "start"
+_PLAIN = re.compile(r"[ -~]*")
 
 
-def print_lark(shapes: Sequence[ToolShape], marks: Sequence[Mark]) -> str:
-    """The grammar whose sentences are exactly the actions of these tools on these marks.
+class Lark:
+    """The notation of ``printer``."""
 
-    Args:
-        shapes: the tools; those that need a mark are left out when there is none.
-        marks: this tick's, suppressed ones already left out.
+    root = "start"
+    terminal = "T"
+    marks = "MARKS"
+    cells = "CELLS"
+    proof = "PROOF"
 
-    Raises:
-        ValueError: no tool is left.
-    """
-    usable = [shape for shape in shapes if marks or not shape.needs_mark]
-    if not usable:
-        raise ValueError("expected a tool that needs no mark, since there is no mark; found none: declare Wait")
-    rules = [f"{ROOT}: " + " | ".join(f"t{i}" for i in range(len(usable)))]
-    terminals: list[str] = []
-    for i, shape in enumerate(usable):
-        rules.append(f"t{i}: " + _sentence(shape, i, marks, terminals))
-    return "\n".join(rules + terminals) + "\n"
+    def rule(self, name: str, body: str) -> str:
+        """``name: body``."""
+        return f"{name}: {body}\n"
+
+    def literal(self, text: str) -> str | None:
+        """A string; text beyond printable ASCII goes into a regular expression."""
+        if not _PLAIN.fullmatch(text):
+            return None
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+    def expression(self, name: str, expression: Expression) -> str:
+        """``NAME: /regex/``."""
+        return f"{name}: /{regex(expression)}/\n"
 
 
-def quote(text: str) -> str:
-    """A Lark string literal; only printable ASCII may come here, everything else goes through ``escape``."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def regex(expression: Expression) -> str:
+    """A regular expression in llguidance's syntax."""
+    match expression:
+        case Literal():
+            return escape(expression.text)
+        case Numbers():
+            return f"({regex_of(expression.runs)})"
+        case Chars():
+            return "[" + "".join(_range(low, high) for low, high in expression.ranges) + "]"
+        case Chain():
+            return "".join([regex(item) for item in expression.items])
+        case Choice():
+            return "(" + "|".join([regex(item) for item in expression.items]) + ")"
+        case Repeat():
+            return f"{_atom(expression.item)}{{{expression.low},{expression.high}}}"
+    raise TypeError(f"expected an expression of grammar.expression, found {expression!r}")
 
 
+def _atom(expression: Expression) -> str:
+    """What a repetition can stand behind."""
+    text = regex(expression)
+    return text if isinstance(expression, Chars | Choice) else f"({text})"
+
+
+@lru_cache(maxsize=4096)
 def escape(text: str) -> str:
     """A regex for exactly this text, in which nothing but ASCII letters and digits stands for itself."""
     return re.sub(r"[^A-Za-z0-9]", lambda found: f"\\x{{{ord(found[0]):x}}}", text)
 
 
-def _sentence(shape: ToolShape, i: int, marks: Sequence[Mark], terminals: list[str]) -> str:
-    """The symbols of one tool's rule; adds the terminals that it uses."""
-    symbols, literal = [], f'{{"tool":"{shape.name}"'
-    for field in shape.fields:
-        name = f"T{i}_{len(terminals)}"
-        terminals.append(f"{name}: /{_pattern(field, marks)}/")
-        symbols += [quote(literal + ","), name]
-        literal = ""
-    return " ".join([*symbols, quote(literal + "}")])
-
-
-def _pattern(field: Field, marks: Sequence[Mark]) -> str:
-    """The regex of one member, its name included."""
-    name = escape(f'"{field.name}":')
-    match field.node:
-        case OneOf(values):
-            return name + "(" + "|".join(escape(spell_scalar(value)) for value in values) + ")"
-        case IntRange(low, high):
-            return f"{name}({'|'.join(interval(low, high))})"
-        case MarkNode():
-            return _targets(field, name, marks)
-    assert_never(field.node)
-
-
-def _targets(field: Field, name: str, marks: Sequence[Mark]) -> str:
-    """All marks: for each label the numbers that bear it."""
-    labels: dict[str | None, list[int]] = {}
-    for mark in marks:
-        labels.setdefault(mark.label, []).append(mark.number)
-    pieces = []
-    for label, numbers in labels.items():
-        said = "" if label is None else escape(f'"{field.label_key}":{spell_scalar(label)},')
-        pieces.append(f"{said}{name}({regex_of(numbers)})")
-    return "(" + "|".join(pieces) + ")"
+def _range(low: int, high: int) -> str:
+    return escape(chr(low)) if low == high else f"{escape(chr(low))}-{escape(chr(high))}"

@@ -1,50 +1,48 @@
-"""Sets of whole numbers as regular expressions, by intervals of digits: short text, one terminal."""
+"""Sets of whole numbers as runs, and runs as intervals of digits: short text, one terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+Run = tuple[int, int]
+"""Consecutive numbers: first and last."""
+
+Piece = tuple[str, str]
+"""Two numerals of one length whose digits, place by place, bound the numerals between: ``("120", "499")`` is
+``[1-4][2-9][0-9]``. Only pieces that cover a whole run are made."""
 
 
-def regex_of(numbers: Iterable[int]) -> str:
-    """A regex for exactly these numbers in decimal, without leading zeros or a plus sign.
+def runs(numbers: Iterable[int]) -> tuple[Run, ...]:
+    """A set of numbers as ascending runs.
 
     Raises:
         ValueError: no numbers: an empty alternation would be the empty string.
     """
-    runs = list(_runs(sorted(set(numbers))))
-    if not runs:
+    ordered = sorted(set(numbers))
+    if not ordered:
         raise ValueError("expected at least one number, found none")
-    return "|".join(piece for low, high in runs for piece in interval(low, high))
+    if ordered[-1] - ordered[0] == len(ordered) - 1:
+        return ((ordered[0], ordered[-1]),)
+    gaps = [(a, b) for a, b in pairwise(ordered) if b != a + 1]
+    starts, ends = [b for _, b in gaps], [a for a, _ in gaps]
+    return tuple(zip([ordered[0], *starts], [*ends, ordered[-1]], strict=True))
 
 
-def interval(low: int, high: int) -> Iterator[str]:
-    """Regexes that together match the whole numbers from ``low`` to ``high``, both ends included."""
+def pieces(low: int, high: int) -> Iterator[tuple[str, Piece]]:
+    """Sign and pieces that together cover the whole numbers from ``low`` to ``high``, both ends included."""
     if low < 0:
-        for piece in interval(max(1, -high), -low):
-            yield "-" + piece
+        for _, piece in pieces(max(1, -high), -low):
+            yield "-", piece
     low = max(low, 0)
     while low <= high:
         top = _same_shape(low, high)
-        yield _digits(low, top)
+        yield "", (str(low), str(top))
         low = top + 1
 
 
-def _runs(ordered: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Consecutive numbers, as first and last."""
-    run: tuple[int, int] | None = None
-    for number in ordered:
-        if run and number == run[1] + 1:
-            run = (run[0], number)
-            continue
-        if run:
-            yield run
-        run = (number, number)
-    if run:
-        yield run
-
-
 def _same_shape(low: int, high: int) -> int:
-    """The largest number up to ``high`` such that ``low`` to it is one pattern: fixed digits, a class, free digits."""
+    """The largest number up to ``high`` such that ``low`` to it is one piece: fixed digits, a class, free digits."""
     free = 1
     while low and low % (free * 10) == 0 and low + free * 10 - 1 <= high:
         free *= 10
@@ -53,9 +51,15 @@ def _same_shape(low: int, high: int) -> int:
     return low + (steps + 1) * free - 1
 
 
-def _digits(low: int, high: int) -> str:
-    """The pattern of two numbers of one shape."""
-    pieces = []
-    for a, b in zip(str(low), str(high), strict=True):
-        pieces.append(a if a == b else f"[{a}-{b}]")
-    return "".join(pieces)
+def regex_of(parts: Iterable[Run]) -> str:
+    """A regex for exactly the numbers of some runs: ``7|1[0-9]``."""
+    return "|".join([str(low) if low == high else _run_regex(low, high) for low, high in parts])
+
+
+def _run_regex(low: int, high: int) -> str:
+    return "|".join(sign + digits(piece) for sign, piece in pieces(low, high))
+
+
+def digits(piece: Piece) -> str:
+    """The pattern of a piece."""
+    return "".join([a if a == b else f"[{a}-{b}]" for a, b in zip(*piece, strict=True)])

@@ -5,27 +5,32 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-Dialect = Literal["choices", "lark"]
+Dialect = Literal["choices", "lark", "gbnf", "json_schema", "json_schema_closed"]
 Finish = Literal["stop", "length"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Artifact:
     """One constraint, ready for a model host.
 
     Attributes:
-        dialect: ``lark`` for llguidance; ``choices`` for a finite language written out as a JSON array.
-        root: name of the start rule (``start`` for Lark, empty for ``choices``).
+        dialect: ``lark`` for llguidance; ``gbnf`` for llama.cpp; ``json_schema`` (draft 2020-12) and
+            ``json_schema_closed`` (all members required, nothing else: what hosted APIs take); ``choices`` for a
+            finite language written out as a JSON array.
+        root: name of the start rule (``start`` for Lark, ``root`` for GBNF, empty for the others).
         text: the exact text that is sent.
+        invariant_digest: sha256 of what does not change from tick to tick: equal for equal declarations.
     """
 
     dialect: Dialect
     root: str
     text: str
+    invariant_digest: str = ""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """sha256 of the exact bytes of ``text``, in hex."""
         return hashlib.sha256(self.text.encode()).hexdigest()
@@ -75,6 +80,7 @@ class Reply:
         text: the answer, as it came.
         finish: ``stop`` when the model ended, ``length`` when it was cut: a prefix of an answer is no answer.
         claim: None: the host makes no claim about a constraint.
+        sent: the dialect that was sent, claimed or not. None: none was.
         usage: what it cost.
         margin: score of the chosen alternative minus the runner-up's, in nats. None: the host gives no scores,
             or there was one alternative only.
@@ -83,5 +89,6 @@ class Reply:
     text: str
     finish: Finish
     claim: Claim | None = None
+    sent: Dialect | None = None
     usage: Usage = Usage()
     margin: float | None = None

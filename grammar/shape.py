@@ -1,121 +1,112 @@
-"""One walk over a declared tool: from a pydantic class to a small tree that the printers and the validator share."""
+"""One walk over a declared type, into the small tree of ``nodes``; admission: what cannot be held to is refused.
+
+A type is taken when every value of it has exactly one spelling that a grammar can be held to, and every sentence of
+the grammar is a value. Each refusal says where, what was found, and what to declare instead.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum, Flag
-from typing import Any, Literal, get_args, get_origin
+import types
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Annotated, Any, NewType, get_args, get_origin
 
-import annotated_types
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, RootModel
+from typing_extensions import TypeAliasType
 
+from grammar.classes import is_word, record_fields, refuse_own_rules
+from grammar.enumerations import one_of
 from grammar.errors import InadmissibleType
-from perception.observation import MAX_TEXT, MarkTarget, is_utf8
+from grammar.expression import MILLION
+from grammar.limits import Limits, Said, read_limits
+from grammar.nodes import (
+    Base64,
+    CellNode,
+    Field,
+    FloatRange,
+    IntRange,
+    ListOf,
+    MapOf,
+    MarkNode,
+    Maybe,
+    Node,
+    OneOf,
+    Record,
+    Root,
+    Text,
+    TupleOf,
+    Variants,
+    admits_null,
+)
+from grammar.patterns import NotRegular, lengths, on_the_wire, read_pattern, within
+from perception.observation import CellTarget, MarkTarget
 
 INT_LIMIT = 2**63  # what pydantic's strict mode reads from JSON without loss
+FLOAT_LIMIT = 10**9  # with six decimals, fifteen digits: what a float holds without loss
+MAX_CHARACTERS = 4096
+MAX_ITEMS = 1000
+MAX_DEPTH = 32
+
+_ALIASES = tuple({TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType)})
+_UNIONS = (typing.Union, types.UnionType)
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """One of finitely many JSON scalars, in declared order."""
+def shape(declared: Any, *, label_first: bool = True) -> Node:
+    """The tree of a declared type.
 
-    values: tuple[str | int, ...]
+    Args:
+        declared: a type, as one would annotate it.
+        label_first: spell a field's mark with its label in front of its number.
 
-
-@dataclass(frozen=True, slots=True)
-class IntRange:
-    """A whole number, both ends included."""
-
-    low: int
-    high: int
+    Raises:
+        InadmissibleType: names the position, what was found, and what to declare instead.
+    """
+    return _Walk(label_first).total(_name(declared), declared)
 
 
-@dataclass(frozen=True, slots=True)
-class MarkNode:
-    """The number of a mark of this tick."""
+def _name(declared: Any) -> str:
+    """What to call a type in messages."""
+    try:
+        name = getattr(declared, "__name__", None) if get_origin(declared) is None else None
+    except Exception:
+        name = None
+    return name if isinstance(name, str) else "type"
 
 
-Node = OneOf | IntRange | MarkNode
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A member of a tool's object."""
-
-    name: str
-    node: Node
-
-    @property
-    def label_key(self) -> str:
-        """The member that spells a mark's label, in front of its number."""
-        return "target" if self.name == "mark" else f"{self.name}_target"
-
-
-@dataclass(frozen=True, slots=True)
-class ToolShape:
-    """A tool: its name on the wire, its fields in declared order, the class that holds it."""
-
-    name: str
-    doc: str
-    fields: tuple[Field, ...]
-    type: type[BaseModel]
-
-    @property
-    def needs_mark(self) -> bool:
-        """True when an action of this tool cannot be said without a mark."""
-        return any(isinstance(field.node, MarkNode) for field in self.fields)
-
-
-def tool_shapes(tools: Sequence[type[BaseModel]]) -> tuple[ToolShape, ...]:
-    """The shapes of a bot's tools.
+def tool_shapes(tools: Sequence[type[BaseModel]], *, label_first: bool = True) -> Variants:
+    """A bot's tools as one tagged union: the tool's name stands first.
 
     Raises:
         InadmissibleType: a tool cannot be held to, or two have one name.
     """
     if not tools:
-        raise InadmissibleType("tools", "A bot without tools has nothing to say.", "Declare at least Wait.")
-    shapes = tuple(tool_shape(tool) for tool in tools)
-    names = [shape.name for shape in shapes]
+        raise InadmissibleType("tools", "tools", "A bot without tools has nothing to say.", "Declare at least Wait.")
+    walk = _Walk(label_first)
+    records = tuple(_tool(walk, tool) for tool in tools)
+    names = [record.name for record in records]
     for name in names:
         if names.count(name) > 1:
-            raise InadmissibleType("tools", f"Two tools are called {name!r}.", "Give each class its own name.")
-    return shapes
+            raise InadmissibleType("tools", "tools", f"Two tools are called {name!r}.", "Give each class its own name.")
+    return Variants("tool", records)
 
 
-def tool_shape(tool: type[BaseModel]) -> ToolShape:
-    """The shape of one tool.
-
-    Raises:
-        InadmissibleType: names the field, what was found, and what to declare instead.
-    """
-    _refuse_own_rules(tool)
-    _refuse_odd_names(tool)
-    fields = tuple(Field(name, _node(f"{tool.__name__}.{name}", info)) for name, info in tool.model_fields.items())
-    _refuse_clashes(tool, fields)
-    return ToolShape(name=wire_name(tool), doc=(tool.__doc__ or "").strip(), fields=fields, type=tool)
-
-
-def _refuse_own_rules(tool: type[BaseModel]) -> None:
-    """A validator of the tool's own could refuse, or change, what the grammar admits."""
-    found = tool.__pydantic_decorators__
-    rules = [*found.validators, *found.field_validators, *found.root_validators, *found.model_validators]
-    if tool.model_post_init is not BaseModel.model_post_init:
-        rules.append("model_post_init")
-    if rules:
-        raise InadmissibleType(
-            tool.__name__,
-            f"Found rules of its own ({', '.join(rules)}), to which a grammar cannot hold a model.",
-            "Say it in the fields' types, or check it in perform().",
-        )
-
-
-def _refuse_odd_names(tool: type[BaseModel]) -> None:
-    for name in (tool.__name__, *tool.model_fields):
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            raise InadmissibleType(tool.__name__, f"Found the name {name!r}.", "Use ASCII letters, digits and _.")
+def _tool(walk: _Walk, tool: type[BaseModel]) -> Record:
+    if not (isinstance(tool, type) and issubclass(tool, BaseModel)):
+        raise InadmissibleType("tools", "tools", f"Found {tool!r}.", "Declare subclasses of Tool.")
+    if not is_word(tool.__name__):
+        reason = f"Found the name {tool.__name__!r}."
+        raise InadmissibleType("name", "tools", reason, "Use ASCII letters, digits and _.")
+    record = walk.total(tool.__name__, tool)
+    if not isinstance(record, Record):
+        raise InadmissibleType("tools", tool.__name__, "Found a RootModel.", "Declare a class with fields.")
+    if any(each.name == "tool" for each in record.fields):
+        raise InadmissibleType("name", f"{tool.__name__}.tool", "The name is taken on the wire.", "Choose another.")
+    name = wire_name(tool)
+    return Record(name, (Field("tool", OneOf.of(name), None), *record.fields), tool, record.doc)
 
 
 def wire_name(tool: type[BaseModel]) -> str:
@@ -128,78 +119,273 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def _refuse_clashes(tool: type[BaseModel], fields: Sequence[Field]) -> None:
-    """A member may not be spelt twice."""
-    labels = [field.label_key for field in fields if isinstance(field.node, MarkNode)]
-    for name in [field.name for field in fields]:
-        if name == "tool" or name in labels:
-            raise InadmissibleType(f"{tool.__name__}.{name}", "The name is taken on the wire.", "Choose another.")
+class _Walk:
+    """The walk's state: the classes above the one at hand, and those that are done."""
+
+    def __init__(self, label_first: bool) -> None:
+        self._label_first = label_first
+        self._above: list[Any] = []
+        self._done: dict[Any, Node] = {}
+
+    def total(self, position: str, declared: Any) -> Node:
+        """The tree, or the one kind of error that a declaration can give."""
+        try:
+            return self.node(position, declared, ())
+        except InadmissibleType:
+            raise
+        except Exception as problem:
+            reason = f"It cannot be read ({type(problem).__name__}: {problem})."
+            raise InadmissibleType("unreadable", position, reason, "Declare a type that pydantic takes.") from problem
+
+    def node(self, position: str, declared: Any, notes: Iterable[Any]) -> Node:
+        """The tree of one type with what was said beside it."""
+        if get_origin(declared) is Annotated:
+            inner, *more = get_args(declared)
+            return self.node(position, inner, [*more, *notes])
+        if isinstance(declared, NewType):
+            return self.node(position, declared.__supertype__, notes)
+        if isinstance(declared, _ALIASES):
+            with self._inside(position, declared):
+                return self.node(position, declared.__value__, notes)
+        return self._plain(position, declared, read_limits(position, notes))
+
+    def _plain(self, position: str, declared: Any, limits: Limits) -> Node:
+        if declared in (int, float, str, bytes):
+            return self._scalar(position, declared, limits)
+        origin = get_origin(declared)
+        if origin in _UNIONS:
+            return self._union(position, declared, limits)
+        if origin in (list, tuple, dict):
+            with self._inside(position, declared):
+                return self._container(position, origin, get_args(declared), limits)
+        limits.require_only(position)
+        if isinstance(declared, type) and _has_fields(declared):
+            return self._class(position, declared)
+        return one_of(position, declared)
+
+    def _scalar(self, position: str, declared: Any, limits: Limits) -> Node:
+        if limits.target is not None:
+            limits.require_only(position)
+            if (limits.target, declared) not in (("mark", int), ("cell", str)):
+                raise InadmissibleType(
+                    "unknown limit", position, "The target is of another type.", "Declare MarkRef or CellRef."
+                )
+            return MarkNode() if limits.target == "mark" else CellNode()
+        if declared is int:
+            return _int_range(position, limits)
+        if declared is float:
+            return _float_range(position, limits)
+        return _text(position, limits) if declared is str else _base64(position, limits)
+
+    def _union(self, position: str, declared: Any, limits: Limits) -> Node:
+        arms = [arm for arm in get_args(declared) if arm not in (None, type(None))]
+        optional = len(arms) < len(get_args(declared))
+        if len(arms) == 1:
+            with self._inside(position, declared):
+                item = self.node(position, arms[0], _as_notes(limits))
+        else:
+            item = self._variants(position, arms, limits)
+        if not optional:
+            return item
+        if admits_null(item):
+            raise InadmissibleType(
+                "ambiguous null",
+                position,
+                "Null could be the optional's or its item's own.",
+                "Let one of the two admit null, not both.",
+            )
+        return Maybe(item)
+
+    def _variants(self, position: str, arms: Sequence[Any], limits: Limits) -> Node:
+        """A tagged union."""
+        limits.require_only(position, "discriminator")
+        tag = limits.said.get("discriminator")
+        if not isinstance(tag, str):
+            found = "a union without a tag" if tag is None else f"the discriminator {tag!r}"
+            remedy = "Use Annotated[A | B, Field(discriminator='kind')], with kind: Literal['a'] in A, 'b' in B."
+            raise InadmissibleType(
+                "untagged union", position, f"Found {found}: nothing says which of the types a value is.", remedy
+            )
+        records = [self.node(f"{position}.{getattr(arm, '__name__', arm)}", arm, ()) for arm in arms]
+        tags = [_tag(position, tag, record) for record in records]
+        if len(set(tags)) < len(tags):
+            raise InadmissibleType("tag", position, f"Two variants have one tag: {tags}.", "Give each its own.")
+        return Variants(tag, tuple(record for record in records if isinstance(record, Record)))
+
+    def _container(self, position: str, origin: Any, args: Sequence[Any], limits: Limits) -> Node:
+        if origin is tuple and not (len(args) == 2 and args[1] is ...):
+            limits.require_only(position)
+            return TupleOf(tuple(self.node(f"{position}[{i}]", arg, ()) for i, arg in enumerate(args)))
+        low, high = _size(position, limits, MAX_ITEMS, "items")
+        if origin is dict:
+            key = self.node(f"{position} (key)", args[0], ())
+            if not (isinstance(key, Text) or (isinstance(key, OneOf) and all(isinstance(v, str) for v in key.values))):
+                raise InadmissibleType(
+                    "map keys", position, "Found a map whose keys are no strings.", "Declare dict[str, ...]."
+                )
+            return MapOf(key, self.node(f"{position}[...]", args[1], ()), low, high)
+        return ListOf(self.node(f"{position}[...]", args[0], ()), low, high, origin)
+
+    def _class(self, position: str, declared: type[Any]) -> Node:
+        if declared in self._done:
+            return self._done[declared]
+        refuse_own_rules(position, declared)
+        with self._inside(position, declared):
+            if issubclass(declared, RootModel):
+                info = declared.model_fields["root"]
+                item = self.node(position, info.annotation, [info])
+                self._done[declared] = Root(item, declared)
+            else:
+                doc = "" if declared.__doc__ is None or _is_signature(declared) else declared.__doc__.strip()
+                self._done[declared] = Record(declared.__name__, self._fields(declared), declared, doc)
+        return self._done[declared]
+
+    def _fields(self, declared: type[Any]) -> tuple[Field, ...]:
+        """The members, a mark's label among them."""
+        fields = [self._field(declared, *each) for each in record_fields(declared)]
+        taken = [each.name for each in fields]
+        labels = [each.node.label_key for each in fields if isinstance(each.node, MarkNode)]
+        for name in taken:
+            if name in labels:
+                where = f"{declared.__name__}.{name}"
+                raise InadmissibleType("name", where, "The name is taken on the wire.", "Choose another.")
+        return tuple(fields)
+
+    def _field(self, declared: type[Any], name: str, annotation: Any, notes: Sequence[Any]) -> Field:
+        node = self.node(f"{declared.__name__}.{name}", annotation, notes)
+        if isinstance(node, MarkNode) and self._label_first:
+            node = MarkNode("target" if name == "mark" else f"{name}_target")
+        return Field(name, node, name, read_limits(name, notes).doc)
+
+    @contextmanager
+    def _inside(self, position: str, declared: Any) -> Iterator[None]:
+        """What is below a type; refuses to come to it again, or too deep."""
+        if isinstance(declared, (type, *_ALIASES)) and any(declared is other for other in self._above):
+            where = getattr(declared, "__name__", declared)
+            raise InadmissibleType(
+                "recursion", position, f"{where} contains itself.", "Declare each level as a type of its own."
+            )
+        if len(self._above) > MAX_DEPTH:
+            raise InadmissibleType(
+                "too deep", position, f"It is nested deeper than {MAX_DEPTH} types.", "Declare it flatter."
+            )
+        self._above.append(declared)
+        try:
+            yield
+        finally:
+            self._above.pop()
 
 
-def _node(position: str, info: FieldInfo) -> Node:
-    """The node of one field."""
-    if not info.is_required():
-        raise InadmissibleType(position, "The field may be left out.", "Declare it without a default.")
-    if info.alias is not None or info.validation_alias is not None:
-        raise InadmissibleType(position, "The field has an alias.", "Call it on the wire what it is called here.")
-    annotation = info.annotation
-    is_mark = annotation is int and any(isinstance(note, MarkTarget) for note in info.metadata)
-    if annotation is int and not is_mark:
-        return _int_range(position, info.metadata)
-    extra = [note for note in info.metadata if not (is_mark and isinstance(note, MarkTarget))]
-    if extra:
-        raise InadmissibleType(position, f"Found {extra!r} beside the type.", "Declare the type alone.")
-    if is_mark:
-        return MarkNode()
-    if annotation is bool:
-        return OneOf((False, True))
-    return OneOf(_finite_values(position, annotation))
+def _has_fields(declared: type[Any]) -> bool:
+    return issubclass(declared, BaseModel) or dataclasses.is_dataclass(declared)
 
 
-def _finite_values(position: str, annotation: Any) -> tuple[str | int, ...]:
-    """The values of a Literal or an enumeration."""
-    if get_origin(annotation) is Literal:
-        values = get_args(annotation)
-    elif isinstance(annotation, type) and issubclass(annotation, Enum):
-        if issubclass(annotation, Flag) or "_missing_" in vars(annotation):
-            raise InadmissibleType(position, "Found an enumeration of open values.", "Declare a plain Enum.")
-        values = tuple(member.value for member in annotation)
-    else:
-        raise InadmissibleType(
-            position,
-            f"Found the type {annotation!r}.",
-            "Declare MarkRef, bool, a bounded int (Annotated[int, Field(ge=0, le=9)]), a Literal or an Enum.",
-        )
-    if not values or not all(_is_scalar(value) for value in values):
-        remedy = f"Use strings of at most {MAX_TEXT} characters and whole numbers of 64 bits, at least one."
-        raise InadmissibleType(position, f"Found the values {values!r}.", remedy)
-    return values
+def _is_signature(declared: type[Any]) -> bool:
+    """True for the docstring that a dataclass without one is given."""
+    return dataclasses.is_dataclass(declared) and (declared.__doc__ or "").startswith(f"{declared.__name__}(")
 
 
-def _is_scalar(value: object) -> bool:
-    """True for what JSON and pydantic's strict mode read back as it was."""
-    if isinstance(value, str):
-        return len(value) <= MAX_TEXT and is_utf8(value)
-    return isinstance(value, int) and abs(value) < INT_LIMIT
+def _as_notes(limits: Limits) -> list[Any]:
+    """What is said beside an optional is said of its item."""
+    target = {"mark": MarkTarget(), "cell": CellTarget()}.get(limits.target or "")
+    return [Said(name, value) for name, value in limits.said.items()] + ([target] if target else [])
 
 
-def _int_range(position: str, metadata: Sequence[Any]) -> IntRange:
-    """The bounds of a whole number; refuses any other limit, which a grammar would not hold."""
-    low: int | None = None
-    high: int | None = None
-    for note in metadata:
-        match note:
-            case annotated_types.Ge(ge=int(value)) if low is None and type(value) is int:
-                low = value
-            case annotated_types.Gt(gt=int(value)) if low is None and type(value) is int:
-                low = value + 1
-            case annotated_types.Le(le=int(value)) if high is None and type(value) is int:
-                high = value
-            case annotated_types.Lt(lt=int(value)) if high is None and type(value) is int:
-                high = value - 1
-            case _:
-                raise InadmissibleType(position, f"Found the limit {note!r}.", "Use ge or gt once, le or lt once.")
+def _tag(position: str, tag: str, record: Node) -> str:
+    """The tag of one variant."""
+    remedy = f"Declare {tag} as its first field, a Literal of one string."
+    if not isinstance(record, Record):
+        raise InadmissibleType("tag", position, "A variant is no class with fields.", remedy)
+    if not record.fields or record.fields[0].name != tag:
+        raise InadmissibleType("tag", f"{position}.{record.name}", "The tag does not stand first.", remedy)
+    match record.fields[0].node:
+        case OneOf((str(value),)):
+            return value
+    raise InadmissibleType("tag", f"{position}.{record.name}.{tag}", "The tag is not one string.", remedy)
+
+
+def _int_range(position: str, limits: Limits) -> IntRange:
+    limits.require_only(position, "ge", "gt", "le", "lt")
+    low, high = _bounds(position, limits, int)
     if low is None or high is None or low > high or max(-low, high) >= INT_LIMIT:
         found = f"Found a whole number between {low} and {high}."
-        raise InadmissibleType(position, found, "Give it two bounds: Annotated[int, Field(ge=0, le=9)].")
-    return IntRange(low, high)
+        raise InadmissibleType("unbounded", position, found, "Give it two bounds: Annotated[int, Field(ge=0, le=9)].")
+    return IntRange(int(low), int(high))
+
+
+def _float_range(position: str, limits: Limits) -> FloatRange:
+    limits.require_only(position, "ge", "gt", "le", "lt")
+    low, high = _bounds(position, limits, Decimal)
+    if low is None or high is None or low > high or max(-low, high) > FLOAT_LIMIT * MILLION:
+        sides = [None if side is None else side / MILLION for side in (low, high)]
+        found = f"Found a number of six decimals between {sides[0]} and {sides[1]}."
+        raise InadmissibleType("unbounded", position, found, "Give it two bounds: Annotated[float, Field(ge=0, le=1)].")
+    return FloatRange(int(low), int(high))
+
+
+def _bounds(position: str, limits: Limits, unit: type[Any]) -> tuple[Any, Any]:
+    """The lowest and the highest value, in units of the last digit."""
+    said = {name: limits.said[name] for name in ("ge", "gt", "le", "lt") if name in limits.said}
+    for name, value in said.items():
+        fits = type(value) is int or (unit is Decimal and type(value) is float and abs(value) <= FLOAT_LIMIT)
+        if not fits:
+            raise InadmissibleType(
+                "unknown limit", position, f"Found the limit {name}={value!r}.", "Give a plain number."
+            )
+    if {"ge", "gt"} <= said.keys() or {"le", "lt"} <= said.keys():
+        raise InadmissibleType(
+            "unknown limit", position, f"Found the limits {said}.", "Use ge or gt once, le or lt once."
+        )
+    scaled = {name: Decimal(repr(value)) * MILLION if unit is Decimal else value for name, value in said.items()}
+    low = _from(scaled.get("ge"), scaled.get("gt"), ROUND_CEILING, 1)
+    high = _from(scaled.get("le"), scaled.get("lt"), ROUND_FLOOR, -1)
+    return low, high
+
+
+def _from(inclusive: Any, exclusive: Any, rounding: str, step: int) -> Any:
+    """The nearest whole unit on the allowed side of a bound."""
+    if inclusive is not None:
+        return inclusive if isinstance(inclusive, int) else int(inclusive.to_integral_value(rounding))
+    if exclusive is None or isinstance(exclusive, int):
+        return None if exclusive is None else exclusive + step
+    whole = int(exclusive.to_integral_value(rounding))
+    return whole + step if whole == exclusive else whole
+
+
+def _size(position: str, limits: Limits, most: int, unit: str) -> tuple[int, int]:
+    limits.require_only(position, "min_length", "max_length", "pattern")
+    low, high = limits.said.get("min_length", 0), limits.said.get("max_length")
+    if type(low) is not int or type(high) is not int or not 0 <= low <= high <= most:
+        remedy = f"Give it bounds up to {most}: Field(max_length=9)."
+        raise InadmissibleType(
+            "unbounded", position, f"Found {low} to {'any number of' if high is None else high} {unit}.", remedy
+        )
+    return low, high
+
+
+def _text(position: str, limits: Limits) -> Text:
+    pattern = limits.said.get("pattern")
+    if pattern is None:
+        return Text(*_size(position, limits, MAX_CHARACTERS, "characters"))
+    low, high = limits.said.get("min_length", 0), limits.said.get("max_length")
+    limits.require_only(position, "min_length", "max_length", "pattern")
+    if not isinstance(pattern, str) or type(low) is not int or not isinstance(high, int | None):
+        raise InadmissibleType(
+            "pattern", position, f"Found pattern={pattern!r}.", "Give the pattern as a string, without flags."
+        )
+    try:
+        held = within(read_pattern(pattern), low, high)
+        least, most = lengths(held)
+        if most is None or most > MAX_CHARACTERS:
+            raise NotRegular(f"it matches more than {MAX_CHARACTERS} characters")
+        return Text(least, most, pattern, on_the_wire(held))
+    except NotRegular as problem:
+        raise InadmissibleType(
+            "pattern", position, f"The pattern {pattern!r} is not taken: {problem}.", "Correct it."
+        ) from problem
+
+
+def _base64(position: str, limits: Limits) -> Base64:
+    if "pattern" in limits.said:
+        limits.require_only(position, "min_length", "max_length")
+    return Base64(*_size(position, limits, MAX_CHARACTERS, "bytes"))

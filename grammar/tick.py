@@ -2,136 +2,108 @@
 
 from __future__ import annotations
 
-import itertools
-import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, assert_never
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from pydantic import BaseModel
 
+from grammar.certificate import Certificate, certify
 from grammar.engine import Verifier
 from grammar.errors import InadmissibleType
-from grammar.lark import ROOT, print_lark
-from grammar.reply import Artifact, Dialect
-from grammar.shape import Field, IntRange, MarkNode, OneOf, ToolShape, tool_shapes
-from grammar.spelling import by_number, spell
-from perception.observation import Mark
+from grammar.language import Language, Plan, plan, with_proof
+from grammar.nodes import NOTHING, Scope, inhabited
+from grammar.shape import tool_shapes
+from grammar.spelling import by_number
+from perception.observation import GridCell, Mark
 
-MAX_CHOICES = 256  # a language up to this size is also written out, for models that score it whole
+_NOT_YET: Any = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TickArtifacts:
-    """What a model is held to at one tick.
+class TickLanguage(Language[BaseModel]):
+    """A tick's language: the tools, and the marks and cells that can be named now.
 
     Attributes:
-        shapes: the tools that can be used now.
-        marks: the marks that can be named now, by number.
-        artifacts: the language in each dialect; ``lark`` always, ``choices`` where the language is small.
+        certificate: the targets that the grammar's text can name; checked to be those on screen.
     """
 
-    shapes: tuple[ToolShape, ...]
-    marks: Mapping[int, Mark]
-    artifacts: Mapping[Dialect, Artifact]
-
-    def spell(self, action: BaseModel) -> str:
-        """An action of this tick in its one spelling.
-
-        Raises:
-            ValueError: its class is not among the usable tools, or it names a mark that is not here.
-        """
-        for shape in self.shapes:
-            if shape.type is type(action):
-                try:
-                    return spell(shape, action, self.marks)
-                except KeyError as problem:
-                    raise ValueError(f"{action!r} names mark {problem}, this tick shows {list(self.marks)}") from None
-        usable = [shape.type.__name__ for shape in self.shapes]
-        raise ValueError(f"expected an action of {usable}, found {action!r}")
+    def __init__(self, planned: Plan[BaseModel], scope: Scope) -> None:
+        super().__init__(planned, scope)
+        lark = self.artifacts["lark"]
+        self.certificate: Certificate = certify(lark.text, lark.digest, scope)
 
 
 class TickGrammar:
-    """Builds each tick's artifacts for one set of tools.
+    """Builds each tick's language for one set of tools.
 
-    The tools are walked once. Equal marks give equal bytes, so an unchanged screen costs one look-up.
+    The tools are walked and printed once; only what can be named is printed again. Equal marks and cells give equal
+    bytes, so an unchanged screen costs one look-up.
+
+    Args:
+        tools: the bot's; at least one that needs no target.
+        verifier: compiles and keeps the grammars by digest.
+        label_first: spell a mark's label in front of its number. A small model is right twice as often with it.
+        proof: let each sentence end in a text that shows under which grammar it was decoded.
 
     Raises:
         InadmissibleType: a tool cannot be held to, or there is none that is always legal.
     """
 
-    def __init__(self, tools: Sequence[type[BaseModel]], verifier: Verifier) -> None:
-        self._shapes = tool_shapes(tools)
-        if all(shape.needs_mark for shape in self._shapes):
+    def __init__(
+        self, tools: Sequence[type[BaseModel]], verifier: Verifier, *, label_first: bool = True, proof: bool = False
+    ) -> None:
+        node = tool_shapes(tools, label_first=label_first)
+        if inhabited(node, NOTHING) is None:
             raise InadmissibleType(
                 "tools",
-                "Every tool needs a mark, and a screen may show none.",
+                "tools",
+                "Every tool needs a target, and a screen may show none.",
                 "Declare one that needs none: Wait.",
             )
+        self._node = with_proof(node) if proof else node
         self._verifier = verifier
-        self._last: tuple[tuple[tuple[int, str | None], ...], TickArtifacts] | None = None
+        self._plans: dict[tuple[bool, bool], Plan[BaseModel]] = {}
+        self._cells: tuple[object, dict[str, GridCell]] = (_NOT_YET, {})
+        self._last: tuple[object, TickLanguage] | None = None
 
-    def for_tick(self, marks: Sequence[Mark], suppressed: Collection[int] = ()) -> TickArtifacts:
-        """The artifacts for the marks on screen, less the suppressed ones, compiled and with their first mask.
+    def for_tick(
+        self,
+        marks: Sequence[Mark],
+        suppressed: Collection[int] = (),
+        cells: Sequence[GridCell] = (),
+        suppressed_cells: Collection[str] = (),
+    ) -> TickLanguage:
+        """The language for what is on screen, less what is suppressed, compiled and with its first mask.
+
+        A tool whose targets are all gone is left out.
 
         Raises:
             ValueError: two marks share a number.
-            GrammarBuildError: our own grammar does not compile.
+            GrammarBuildError: our own grammar does not compile, or names what is not there.
         """
-        named = by_number(mark for mark in marks if mark.number not in suppressed)
-        key = tuple((mark.number, mark.label) for mark in named.values())
+        offered = [mark for mark in marks if mark.number not in suppressed] if suppressed else marks
+        table, names = self._named_cells(cells, suppressed_cells)
+        key = ([(mark.number, mark.label) for mark in offered], names)
         if self._last is None or self._last[0] != key:
-            self._last = (key, self._build(named))
+            self._last = (key, self._build(Scope(marks=by_number(offered), cells=table)))
         return self._last[1]
 
-    def _build(self, marks: Mapping[int, Mark]) -> TickArtifacts:
-        usable = tuple(shape for shape in self._shapes if marks or not shape.needs_mark)
-        lark = Artifact(dialect="lark", root=ROOT, text=print_lark(self._shapes, tuple(marks.values())))
-        self._verifier.prepare(lark)
-        artifacts: dict[Dialect, Artifact] = {"lark": lark}
-        if language_size(usable, len(marks)) <= MAX_CHOICES:
-            text = json.dumps([spell(s, a, marks) for s, a in actions(usable, marks)], ensure_ascii=True)
-            artifacts["choices"] = Artifact(dialect="choices", root="", text=text)
-        return TickArtifacts(shapes=usable, marks=marks, artifacts=artifacts)
+    def _named_cells(
+        self, cells: Sequence[GridCell], suppressed: Collection[str]
+    ) -> tuple[dict[str, GridCell], object]:
+        """Cells by name, and what tells this geometry from another."""
+        places = ([(cell.column, cell.row) for cell in cells], frozenset(suppressed))
+        if self._cells[0] != places:
+            self._cells = (places, {cell.name: cell for cell in cells if cell.name not in suppressed})
+        return self._cells[1], places
+
+    def _build(self, scope: Scope) -> TickLanguage:
+        known = (bool(scope.marks), bool(scope.cells))
+        if known not in self._plans:
+            self._plans[known] = plan(self._node, scope, _as_it_is)
+        language = TickLanguage(self._plans[known], scope)
+        self._verifier.prepare(language.artifacts["lark"])
+        return language
 
 
-def language_size(shapes: Sequence[ToolShape], marks: int) -> int:
-    """How many actions there are."""
-    return sum(_product(_domain_size(field, marks) for field in shape.fields) for shape in shapes)
-
-
-def actions(shapes: Sequence[ToolShape], marks: Mapping[int, Mark]) -> Iterator[tuple[ToolShape, BaseModel]]:
-    """Every legal action: tools in declared order, marks in the order of the observation."""
-    for shape in shapes:
-        names = [field.name for field in shape.fields]
-        for values in itertools.product(*(_domain(field, marks) for field in shape.fields)):
-            yield shape, shape.type.model_validate(dict(zip(names, values, strict=True)))
-
-
-def _domain_size(field: Field, marks: int) -> int:
-    match field.node:
-        case OneOf(values):
-            return len(values)
-        case IntRange(low, high):
-            return high - low + 1
-        case MarkNode():
-            return marks
-    assert_never(field.node)
-
-
-def _domain(field: Field, marks: Mapping[int, Mark]) -> Sequence[Any]:
-    match field.node:
-        case OneOf(values):
-            return values
-        case IntRange(low, high):
-            return range(low, high + 1)
-        case MarkNode():
-            return tuple(marks)
-    assert_never(field.node)
-
-
-def _product(sizes: Iterator[int]) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total
+def _as_it_is(action: BaseModel) -> BaseModel:
+    return action

@@ -1,25 +1,50 @@
-"""The third consumer of a declaration: from text to an action, against this tick's marks.
+"""The third consumer of a declaration: from text to a value, against what can be named now.
 
-The parse refuses what pydantic would let pass: duplicate keys, other spellings, labels that belong to another mark.
+It parses what pydantic would let pass (duplicate keys, ``7.0`` for 7, ``true`` for 1), checks every node of the tree,
+and lets the declared classes build and check the value once more.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import dataclasses
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from grammar.shape import MarkNode, ToolShape
-from grammar.spelling import spell
-from perception.observation import Mark
+from grammar.expression import DECIMALS, MILLION
+from grammar.nodes import (
+    NOTHING,
+    Base64,
+    CellNode,
+    FloatRange,
+    IntRange,
+    ListOf,
+    MapOf,
+    MarkNode,
+    Maybe,
+    Node,
+    OneOf,
+    ProofNode,
+    Record,
+    Root,
+    Scope,
+    Text,
+    TupleOf,
+    Variants,
+)
+from grammar.spelling import dump
+from perception.observation import is_utf8
 
-MAX_REPLY_CHARS = 4096
+MAX_REPLY_CHARS = 1_000_000
 
 
 class Invalid(Exception):
-    """A text that is no action of this tick.
+    """A text that is no value of a type.
 
     Args:
         position: where in the reply.
@@ -34,80 +59,295 @@ class Invalid(Exception):
         self.found = found
 
 
-def validate(text: str, shapes: Sequence[ToolShape], marks: Mapping[int, Mark]) -> BaseModel:
-    """The action that a text spells.
+def read(text: str, node: Node, scope: Scope = NOTHING, *, exact: bool = False) -> Any:
+    """The value that a text spells.
 
     Args:
         text: a model's reply.
-        shapes: the bot's tools.
-        marks: what may be named now.
+        node: the declared type's tree.
+        scope: what may be named now.
+        exact: take the one spelling of the grammars alone. Else any JSON: members in any order, any spacing, any
+            spelling of a number or a character, a map as an object.
 
     Raises:
         Invalid: names the position, what was expected and what was found.
     """
-    members = _members(text)
-    shape = _tool(members, shapes)
-    action = _action(shape, members, marks)
-    canonical = spell(shape, action, marks)
-    if canonical != text:
-        raise Invalid("reply", canonical, _short(text))
-    return action
-
-
-def _members(text: str) -> dict[str, Any]:
-    """The reply's object, each key once."""
-    if len(text) > MAX_REPLY_CHARS:
-        raise Invalid("reply", f"at most {MAX_REPLY_CHARS} characters", str(len(text)))
-    try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as problem:
-        raise Invalid("reply", "one JSON object", f"{_short(text)} ({problem})") from problem
-    if not isinstance(value, dict):
-        raise Invalid("reply", "one JSON object", _short(text))
+    parsed = parse(text)
+    value = _Reader(scope, exact).value(node, parsed, "reply")
+    if exact and dump(parsed) != text:
+        raise Invalid("reply", "its one spelling, " + _short(dump(parsed)), _short(text))
     return value
 
 
+def parse(text: str) -> Any:
+    """A JSON value, every key of an object once.
+
+    Raises:
+        Invalid: the text is no JSON, or too long.
+    """
+    if len(text) > MAX_REPLY_CHARS:
+        raise Invalid("reply", f"at most {MAX_REPLY_CHARS} characters", str(len(text)))
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as problem:
+        raise Invalid("reply", "one JSON value", f"{_short(text)} ({problem})") from problem
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise ValueError(f"the key {key!r} stands there twice")
-    return dict(pairs)
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} stands there twice")
+    return table
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def _tool(members: Mapping[str, Any], shapes: Sequence[ToolShape]) -> ToolShape:
-    name = members.get("tool")
-    for shape in shapes:
-        if shape.name == name and isinstance(name, str):
-            return shape
-    raise Invalid("tool", "one of " + ", ".join(shape.name for shape in shapes), repr(name))
+class _Reader:
+    """Reads parsed JSON node by node; ``at`` is where, in words."""
+
+    def __init__(self, scope: Scope, exact: bool) -> None:
+        self._scope = scope
+        self._exact = exact
+
+    def value(self, node: Node, found: Any, at: str) -> Any:
+        """The Python value of one node."""
+        match node:
+            case OneOf():
+                return self._one_of(node, found, at)
+            case IntRange():
+                return self._int(node, found, at)
+            case FloatRange():
+                return self._float(node, found, at)
+            case Text():
+                return self._text(node, found, at)
+            case Base64():
+                return self._bytes(node, found, at)
+            case MarkNode():
+                return self._mark(found, at)
+            case CellNode():
+                return self._cell(found, at)
+            case ProofNode():
+                return self._proof(found, at)
+            case Maybe():
+                return None if found is None else self.value(node.item, found, at)
+            case Root():
+                return built(node.type, self.value(node.item, found, at), at)
+        return self._composite(node, found, at)
+
+    def _composite(self, node: Node, found: Any, at: str) -> Any:
+        match node:
+            case ListOf():
+                items = self._items(found, at, node.low, node.high)
+                return node.make(self.value(node.item, item, f"{at}[{i}]") for i, item in enumerate(items))
+            case TupleOf():
+                items = self._items(found, at, len(node.items), len(node.items))
+                pairs = enumerate(zip(node.items, items, strict=True))
+                return tuple(self.value(each, item, f"{at}[{i}]") for i, (each, item) in pairs)
+            case MapOf():
+                return self._map(node, found, at)
+            case Record():
+                return self._record(node, found, at)
+            case Variants():
+                return self._record(self._variant(node, found, at), found, at)
+        raise TypeError(f"expected a node of grammar.nodes, found {node!r}")
+
+    def _one_of(self, node: OneOf, found: Any, at: str) -> Any:
+        for spelt, member in zip(node.values, node.members, strict=True):
+            if type(spelt) is type(found) and spelt == found:
+                return member
+        raise Invalid(at, "one of " + ", ".join([dump(value) for value in node.values[:20]]), _short(found))
+
+    def _int(self, node: IntRange, found: Any, at: str) -> int:
+        if type(found) is not int or not node.low <= found <= node.high:
+            raise Invalid(at, f"a whole number from {node.low} to {node.high}", _short(found))
+        return found
+
+    def _float(self, node: FloatRange, found: Any, at: str) -> float:
+        low, high = node.low / MILLION, node.high / MILLION
+        number = type(found) is float or (type(found) is int and not self._exact)
+        if not number or not low <= found <= high:
+            raise Invalid(at, f"a number from {low} to {high}", _short(found))
+        if self._exact and (len(dump(found).partition(".")[2]) > DECIMALS or dump(found) == "-0.0"):
+            raise Invalid(at, f"at most {DECIMALS} decimals", _short(found))
+        return float(found) + 0.0
+
+    def _text(self, node: Text, found: Any, at: str) -> str:
+        if not isinstance(found, str) or not node.low <= len(found) <= node.high or not is_utf8(found):
+            raise Invalid(at, f"a string of {node.low} to {node.high} characters", _short(found))
+        if node.pattern is not None and not _matches(node.pattern, found):
+            raise Invalid(at, f"a string that matches {node.pattern}", _short(found))
+        return found
+
+    def _bytes(self, node: Base64, found: Any, at: str) -> bytes:
+        expected = f"base64 of {node.low} to {node.high} bytes"
+        try:
+            content = base64.b64decode(found, validate=True) if isinstance(found, str) else None
+        except (binascii.Error, ValueError) as problem:
+            raise Invalid(at, expected, _short(found)) from problem
+        if content is None or not node.low <= len(content) <= node.high:
+            raise Invalid(at, expected, _short(found))
+        if base64.b64encode(content).decode() != found:
+            raise Invalid(at, "base64 whose unused bits are zero", _short(found))
+        return content
+
+    def _mark(self, found: Any, at: str) -> int:
+        if type(found) is not int or found not in self._scope.marks:
+            shown = ", ".join(map(str, list(self._scope.marks)[:100])) or "none"
+            raise Invalid(at, f"a mark that is on screen now ({shown})", _short(found))
+        return found
+
+    def _cell(self, found: Any, at: str) -> str:
+        if not isinstance(found, str) or found not in self._scope.cells:
+            shown = ", ".join(list(self._scope.cells)[:20]) or "none"
+            raise Invalid(at, f"a cell that is on screen now ({shown})", _short(found))
+        return found
+
+    def _proof(self, found: Any, at: str) -> None:
+        if found != self._scope.proof:
+            raise Invalid(at, "the proof of this tick's grammar", _short(found))
+
+    def _items(self, found: Any, at: str, low: int, high: int) -> list[Any]:
+        if not isinstance(found, list) or not low <= len(found) <= high:
+            raise Invalid(at, f"an array of {low} to {high} items", _short(found))
+        return found
+
+    def _map(self, node: MapOf, found: Any, at: str) -> dict[str, Any]:
+        """Entries in an array; or, where spelling is free, an object."""
+        if isinstance(found, dict) and not self._exact:
+            pairs = list(found.items())
+        else:
+            entries = self._items(found, at, node.low, node.high)
+            pairs = [self._entry(entry, f"{at}[{i}]") for i, entry in enumerate(entries)]
+        if not node.low <= len(pairs) <= node.high:
+            raise Invalid(at, f"a map of {node.low} to {node.high} entries", _short(found))
+        read_pairs = [
+            (self.value(node.key, k, f"{at} (key)"), self.value(node.value, v, f"{at}.{k}")) for k, v in pairs
+        ]
+        return dict(read_pairs)
+
+    def _entry(self, found: Any, at: str) -> tuple[Any, Any]:
+        self._members(found, ["key", "value"], at)
+        return found["key"], found["value"]
+
+    def _variant(self, node: Variants, found: Any, at: str) -> Record:
+        tag = found.get(node.tag) if isinstance(found, dict) else None
+        for record in node.records:
+            if isinstance(tag, str) and record.tag == tag:
+                return record
+        expected = "one of " + ", ".join([str(record.tag) for record in node.records])
+        if not isinstance(found, dict):
+            raise Invalid(at, f"an object whose {node.tag!r} is {expected}", _short(found))
+        raise Invalid(_below(at, node.tag), expected, repr(tag) if node.tag in found else "nothing")
+
+    def _record(self, node: Record, found: Any, at: str) -> Any:
+        self._members(found, self._names(node, found), at)
+        values: dict[str, Any] = {}
+        for each in node.fields:
+            if each.name not in found:
+                continue  # a proof, which a reply that claims nothing need not show
+            value = self.value(each.node, found[each.name], _below(at, each.name))
+            if isinstance(each.node, MarkNode) and each.node.label_key is not None:
+                self._label(found, each.node.label_key, value, at)
+            if each.attribute is not None:
+                values[each.attribute] = value
+        if node.type is None:
+            (value,) = values.values()
+            return value
+        return built(node.type, values, at)
+
+    def _names(self, node: Record, found: Any) -> list[str]:
+        """The members that must be there, in order: a label where the mark that is named has one."""
+        names = []
+        for each in node.fields:
+            if isinstance(each.node, MarkNode) and each.node.label_key is not None and isinstance(found, dict):
+                number = found.get(each.name)
+                mark = self._scope.marks.get(number) if type(number) is int else None
+                free = not self._exact and found.get(each.node.label_key, "") is None
+                if free or (mark is None and each.node.label_key in found) or (mark and mark.label is not None):
+                    names.append(each.node.label_key)
+            if not isinstance(each.node, ProofNode) or self._exact or each.name in found:
+                names.append(each.name)
+        return names
+
+    def _members(self, found: Any, names: Sequence[str], at: str) -> None:
+        """Exactly these members; in this order where there is one spelling."""
+        if not isinstance(found, dict):
+            raise Invalid(at, f"an object with {', '.join(names) or 'no members'}", _short(found))
+        for name in names:
+            if name not in found:
+                raise Invalid(_below(at, name), "a value", "nothing")
+        for name in found:
+            if name not in names:
+                raise Invalid(_below(at, name), f"only {', '.join(names) or 'no members'}", _short(found[name]))
+        if self._exact and list(found) != list(names):
+            raise Invalid(at, f"the order {', '.join(names)}", ", ".join(found))
+
+    def _label(self, found: dict[str, Any], key: str, number: int, at: str) -> None:
+        label = self._scope.marks[number].label
+        if found.get(key) != label:
+            raise Invalid(_below(at, key), f"the label of mark {number}, {label!r}", _short(found.get(key)))
 
 
-def _action(shape: ToolShape, members: Mapping[str, Any], marks: Mapping[int, Mark]) -> BaseModel:
-    """The typed action; each mark that it names is on screen."""
-    labels = {field.label_key for field in shape.fields if isinstance(field.node, MarkNode)}
-    values = {key: value for key, value in members.items() if key != "tool" and key not in labels}
+@lru_cache(maxsize=1024)
+def _adapter(declared: Any) -> TypeAdapter[Any]:
+    """Strict, no infinities; a class that has settings of its own keeps them, and is asked strictly all the same."""
+    own = isinstance(declared, type) and (issubclass(declared, BaseModel) or dataclasses.is_dataclass(declared))
+    config = None if own else ConfigDict(strict=True, allow_inf_nan=False)
+    return TypeAdapter(declared, config=config)
+
+
+def built(declared: type[Any], values: Any, at: str) -> Any:
+    """A value of a class, checked by pydantic. Nested values are built already.
+
+    Raises:
+        Invalid: pydantic finds something that the tree lets pass.
+    """
+    hashable: Any = declared
+    strict = issubclass(declared, BaseModel)  # asked strictly, a dataclass takes instances alone
     try:
-        action = shape.type.model_validate_json(json.dumps(values), strict=True, extra="forbid")
+        return _adapter(hashable).validate_python(values, strict=strict)
     except ValidationError as problem:
-        first = problem.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "reply"
-        raise Invalid(place, first["msg"], repr(first["input"])) from problem
-    for field in shape.fields:
-        if isinstance(field.node, MarkNode):
-            _require_on_screen(field.name, getattr(action, field.name), marks)
-    return action
+        raise _refused(problem, at) from problem
 
 
-def _require_on_screen(position: str, number: int, marks: Mapping[int, Mark]) -> None:
-    if number not in marks:
-        shown = ", ".join(map(str, marks)) or "none"
-        raise Invalid(position, f"a mark that is on screen now ({shown})", str(number))
+def checked(declared: Any, value: Any) -> Any:
+    """A value as pydantic's own strict look at the declared type leaves it.
+
+    Raises:
+        Invalid: pydantic finds something that the tree lets pass.
+    """
+    try:
+        return _adapter(declared).validate_python(value, strict=True)
+    except ValidationError as problem:
+        raise _refused(problem, "reply") from problem
 
 
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 120 else text[:117] + "...")
+def _refused(problem: ValidationError, at: str) -> Invalid:
+    first = problem.errors(include_url=False)[0]
+    return Invalid(".".join([at, *map(str, first["loc"])]), first["msg"], _short(first["input"]))
+
+
+@lru_cache(maxsize=1024)
+def _pattern_adapter(pattern: str) -> TypeAdapter[str]:
+    return TypeAdapter(Annotated[str, Field(pattern=pattern)])
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        _pattern_adapter(pattern).validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+def _below(at: str, name: str) -> str:
+    return name if at == "reply" else f"{at}.{name}"
+
+
+def _short(found: Any) -> str:
+    text = repr(found)
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated
 
 import numpy as np
@@ -30,6 +30,14 @@ class MarkTarget:
 
 MarkRef = Annotated[int, MarkTarget()]
 """A tool's target: the number of a mark that is on screen now."""
+
+
+class CellTarget:
+    """Tag of a field that must name a grid cell of this tick."""
+
+
+CellRef = Annotated[str, CellTarget()]
+"""A grid cell that is on screen now, by its name, such as ``B4``."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,16 @@ class Frame:
         return self.pixels[inside.top : inside.bottom, inside.left : inside.right]
 
 
+@cache
+def column_name(column: int) -> str:
+    """Spreadsheet letters of a column, from 0: ``A`` to ``Z``, ``AA`` and on."""
+    letters, rest = "", column + 1
+    while rest:
+        rest, digit = divmod(rest - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridCell:
     """One cell of a board.
@@ -80,11 +98,7 @@ class GridCell:
     @property
     def name(self) -> str:
         """Spreadsheet name: column letters, then the row from 1; ``B4``."""
-        letters, rest = "", self.column + 1
-        while rest:
-            rest, digit = divmod(rest - 1, 26)
-            letters = chr(ord("A") + digit) + letters
-        return f"{letters}{self.row + 1}"
+        return f"{column_name(self.column)}{self.row + 1}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from actuation.tools import Tool
 from agent.errors import BotError
 from agent.models.base import Claim, DecodeRequest, Dialect, Reply
+from grammar.nodes import Scope
 from grammar.shape import tool_shapes
 from grammar.spelling import by_number, spell
 from perception.observation import Observation
@@ -30,7 +31,7 @@ class ScriptedModel:
     dialects: tuple[Dialect, ...] = ()
 
     def __init__(self, tools: Sequence[type[BaseModel]], script: Callable[[Observation], Tool]) -> None:
-        self._shapes = {shape.type: shape for shape in tool_shapes(tools)}
+        self._tools = tool_shapes(tools)
         self._script = script
 
     def prepare(self, stable: str) -> None:
@@ -45,14 +46,16 @@ class ScriptedModel:
         if request.seen is None:
             raise ValueError("a scripted model needs the observation in its request")
         action, marks = self._script(request.seen), by_number(request.seen.marks)
-        shape = self._shapes.get(type(action))
-        if shape is None or action.target not in (None, *marks):
+        cells = {cell.name: cell for cell in request.seen.cells}
+        try:
+            text = spell(self._tools, action, Scope(marks=marks, cells=cells))
+        except ValueError as problem:
+            tools = [tool.type.__name__ for tool in self._tools.records if tool.type]
             raise BotError(
-                f"Expected script() to return one of {[tool.__name__ for tool in self._shapes]} on one of the marks "
-                f"{list(marks)}, found {action!r}.",
+                f"Expected script() to return one of {tools} on one of the marks {list(marks)}, found {action!r}.",
                 "Choose among seen.marks, and wait when nothing fits.",
-            )
-        return Reply(text=spell(shape, action, marks), finish="stop")
+            ) from problem
+        return Reply(text=text, finish="stop")
 
     def close(self) -> None:
         """Nothing is held."""

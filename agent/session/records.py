@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from actuation.executor import Delivery
-from agent.decide import Attempt
+from grammar.boundary import Attempt
 from grammar.reply import Dialect
 from perception.errors import NotObservable, WindowClosed
 from perception.geometry import Box
@@ -158,9 +158,9 @@ def seen_fields(seen: Observation) -> dict[str, Any]:
     }
 
 
-def attempt_record(attempt: Attempt) -> AttemptRecord:
+def attempt_record(attempt: Attempt[BaseModel]) -> AttemptRecord:
     """One attempt as it is written."""
-    reply, fault = attempt.reply, attempt.fault
+    reply, fault = attempt.reply, attempt.verdict.fault
     usage = {name: getattr(reply.usage, name) for name in reply.usage.__slots__}
     return AttemptRecord(
         text=reply.text,

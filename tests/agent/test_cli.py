@@ -117,7 +117,7 @@ def test_a_rate_that_makes_no_sense_is_exit_2_before_anything_starts() -> None:
             ("goal = 'click'", "pass"),
             "expected Small.goal to be a str, found None. Declare it in the class: goal = ...",
         ),
-        (("(Click, Wait)", "(Click,)"), "Every tool needs a mark, and a screen may show none."),
+        (("(Click, Wait)", "(Click,)"), "Every tool needs a target, and a screen may show none."),
         (("(Click, Wait)", "(Click(mark=1), Wait)"), "expected Tool classes in tools, found Click(mark=1)."),
         (("rows=2", "rows=1"), "does not run: ValueError: expected at least 2 rows and 2 columns, found 1 and 2 (line"),
         (("tools = (", "tools = ((("), "does not run: SyntaxError:"),
