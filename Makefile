@@ -29,6 +29,7 @@ play: system $(VENV)/play.ok $(if $(filter embedded,$(MODEL)),weights)
 
 test: system-test setup weights check
 	$(BIN)/pytest -q
+	$(BIN)/onmark sweep --check
 
 check: setup
 	$(BIN)/ruff check $(CODE)

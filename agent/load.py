@@ -9,6 +9,7 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from actuation.tools import Tool
 from agent.bot import Bot, Example, Game, asked, described
@@ -141,6 +142,28 @@ def bot_file(named: str) -> Path:
     near = difflib.get_close_matches(Path(named).name, known, n=1)
     hint = f"Did you mean {EXAMPLES / near[0]}?" if near else f"Known here: {', '.join(known) or 'none'}."
     raise WrongUse(f"Expected a bot's file, or a folder with bot.py, found nothing at {named}.", hint)
+
+
+def load_type(named: str) -> Any:
+    """The type in ``FILE.py:NAME`` or ``MODULE:NAME``.
+
+    Raises:
+        WrongUse: there is no such file, module or name.
+    """
+    where, _, name = named.rpartition(":")
+    if where.endswith(".py"):
+        if not Path(where).is_file():
+            raise WrongUse(f"Expected a file at {where}, found none.", "Say FILE.py:NAME.")
+        module = _import_file(Path(where))
+    else:
+        try:
+            module = importlib.import_module(where)
+        except (ImportError, ValueError) as problem:
+            raise WrongUse(f"Expected a module {where!r}: {problem}.", "Say FILE.py:NAME or MODULE:NAME.") from problem
+    if not hasattr(module, name):
+        near = difflib.get_close_matches(name, vars(module), n=1)
+        raise WrongUse(f"{where} has no {name!r}.", f"Did you mean {near[0]!r}?" if near else "Name what it defines.")
+    return getattr(module, name)
 
 
 def _import_file(path: Path) -> ModuleType:

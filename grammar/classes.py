@@ -110,7 +110,9 @@ def _settings(declared: type[Any]) -> list[str]:
 def _hooks(declared: type[Any]) -> list[str]:
     if issubclass(declared, BaseModel):
         base = RootModel if issubclass(declared, RootModel) else BaseModel
-        return [name for name in _HOOKS if _function(declared, name) is not _function(base, name)]
+        own = [name for name in _HOOKS if _function(declared, name) is not _function(base, name)]
+        private = getattr(declared.model_post_init, "__name__", "") == "init_private_attributes"  # pydantic's own
+        return [name for name in own if not (private and name == "model_post_init")]
     rules = [name for name in ("__post_init__", "__get_pydantic_core_schema__") if hasattr(declared, name)]
     if not hasattr(declared, "__pydantic_decorators__") and declared.__init__.__code__.co_filename != "<string>":
         rules.append("__init__")

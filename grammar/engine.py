@@ -6,17 +6,19 @@ home: a model that decodes in process takes the tokenizer and the matcher from h
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from llguidance import LLMatcher, LLTokenizer
+from llguidance.gbnf_to_lark import gbnf_to_lark
 
 from grammar.errors import GrammarBuildError
 from grammar.reply import Artifact
 
-__all__ = ["LLMatcher", "LLTokenizer", "Parse", "Verifier", "byte_tokenizer", "compile_lark"]
+__all__ = ["LLMatcher", "LLTokenizer", "Matcher", "Parse", "Verifier", "byte_tokenizer", "compile_lark"]
 
 CACHED_MATCHERS = 32
 
@@ -57,11 +59,68 @@ def compile_lark(text: str, tokenizer: LLTokenizer) -> LLMatcher:
     return matcher
 
 
+class Matcher:
+    """A compiled grammar over the vocabulary of bytes: says of any text how far it is in the language."""
+
+    def __init__(self, compiled: LLMatcher) -> None:
+        self._start = compiled
+
+    @classmethod
+    def from_lark(cls, text: str) -> Matcher:
+        """Compile Lark that is known to be ours.
+
+        Raises:
+            GrammarBuildError: it does not compile.
+        """
+        return cls(compile_lark(text, byte_tokenizer()))
+
+    @classmethod
+    def from_gbnf(cls, text: str) -> Matcher:
+        """Compile GBNF that is known to be ours, by way of Lark.
+
+        Raises:
+            GrammarBuildError: it does not compile.
+        """
+        return cls(compile_lark(lark_of_gbnf(text), byte_tokenizer()))
+
+    def parse(self, text: str) -> Parse:
+        """Where a text stands in the language."""
+        matcher = self._start.deep_copy()
+        data = list(text.encode("utf-8", "surrogatepass"))
+        consumed = matcher.try_consume_tokens(data)
+        if matcher.is_error():
+            return Parse("unverifiable", consumed, matcher.get_error())
+        if consumed < len(data):
+            return Parse("violated", consumed)
+        return Parse("sentence" if matcher.is_accepting() else "prefix", consumed)
+
+
+def lark_of_gbnf(text: str) -> str:
+    """GBNF as Lark. llguidance's own converter loses the leading zeros of escapes, so those go first.
+
+    Raises:
+        GrammarBuildError: it is no GBNF.
+    """
+    try:
+        return gbnf_to_lark(_ESCAPE.sub(_character, text))
+    except Exception as problem:
+        raise GrammarBuildError(f"no GBNF: {problem}\n{text[:2000]}") from problem
+
+
+_ESCAPE = re.compile(r"(?P<even>(?<!\\)(?:\\\\)*)\\(?:u(?P<four>[0-9A-Fa-f]{4})|U(?P<eight>[0-9A-Fa-f]{8}))")
+
+
+def _character(found: re.Match[str]) -> str:
+    """The character that an escape stands for, or a shorter escape where it would mean something by itself."""
+    code = int(found["four"] or found["eight"], 16)
+    return found["even"] + (f"\\x{code:02X}" if code < 0x100 else chr(code))
+
+
 class Verifier:
     """Re-parses texts against artifacts, byte by byte; compiled grammars are kept by digest."""
 
     def __init__(self) -> None:
-        self._matchers: OrderedDict[str, LLMatcher] = OrderedDict()
+        self._matchers: OrderedDict[str, Matcher] = OrderedDict()
 
     def prepare(self, artifact: Artifact) -> None:
         """Compile a Lark artifact, so that the first check costs nothing more.
@@ -77,19 +136,12 @@ class Verifier:
         Raises:
             GrammarBuildError: the artifact does not compile.
         """
-        matcher = self._matcher(artifact).deep_copy()
-        data = list(text.encode("utf-8", "surrogatepass"))
-        consumed = matcher.try_consume_tokens(data)
-        if matcher.is_error():
-            return Parse("unverifiable", consumed, matcher.get_error())
-        if consumed < len(data):
-            return Parse("violated", consumed)
-        return Parse("sentence" if matcher.is_accepting() else "prefix", consumed)
+        return self._matcher(artifact).parse(text)
 
-    def _matcher(self, artifact: Artifact) -> LLMatcher:
+    def _matcher(self, artifact: Artifact) -> Matcher:
         digest = artifact.digest
         if digest not in self._matchers:
-            self._matchers[digest] = compile_lark(artifact.text, byte_tokenizer())
+            self._matchers[digest] = Matcher.from_lark(artifact.text)
             while len(self._matchers) > CACHED_MATCHERS:
                 self._matchers.popitem(last=False)
         self._matchers.move_to_end(digest)

@@ -206,7 +206,7 @@ def base64(low: int, high: int) -> Expression:
     for rest, ending in ((0, Literal("")), (1, one_byte), (2, two_bytes)):
         least, most = max(-(-(low - rest) // 3), 0), (high - rest) // 3
         if most >= least:
-            parts.append(sequence(repeat(repeat(letter, 4, 4), least, most), ending))
+            parts.append(sequence(repeat(sequence(letter, letter, letter, letter), least, most), ending))
     return alternatives(parts)
 
 

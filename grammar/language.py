@@ -38,6 +38,8 @@ def with_proof(node: Node) -> Node:
         ValueError: its values are no objects, so that there is no place for one.
     """
     if isinstance(node, Record):
+        if any(each.name == PROOF for each in node.fields):
+            raise ValueError(f"expected a class without a field called {PROOF!r}, found {node.name}")
         return Record(node.name, (*node.fields, Field(PROOF, ProofNode(), None)), node.type, node.doc)
     if isinstance(node, Variants):
         records = tuple(cast("Record", with_proof(record)) for record in node.records)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import chain, count
 from typing import Any
 
 from grammar.errors import EmptyDomain
@@ -130,9 +131,7 @@ class _Printer:
     def _record(self, node: Record) -> Schema:
         """A reference to a record's definition."""
         if node not in self._names:
-            taken = self._names.values()
-            plain = re.sub(r"[^A-Za-z0-9_]+", "_", node.name)
-            self._names[node] = next(n for n in (plain, *(f"{plain}_{i}" for i in range(2, 10**6))) if n not in taken)
+            self._names[node] = self._free_name(re.sub(r"[^A-Za-z0-9_]+", "_", node.name))
             self.definitions[self._names[node]] = {}
             properties: dict[str, Schema] = {}
             optional: set[str] = set()
@@ -147,6 +146,12 @@ class _Printer:
             doc = {"description": node.doc} if node.doc else {}
             self.definitions[self._names[node]] = {**doc, **_object(properties, required)}
         return {"$ref": f"#/$defs/{self._names[node]}"}
+
+    def _free_name(self, plain: str) -> str:
+        """A definition's name that no other has."""
+        taken = set(self._names.values())
+        numbered = (f"{plain}_{i}" for i in count(2))
+        return next(name for name in chain([plain], numbered) if name not in taken)
 
     def _described(self, each: Field) -> Schema:
         body = self.node(each.node)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import dataclasses
 import json
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError
 
 from grammar.expression import DECIMALS, MILLION
 from grammar.nodes import (
@@ -173,7 +172,7 @@ class _Reader:
             raise Invalid(at, f"a number from {low} to {high}", _short(found))
         if self._exact and (len(dump(found).partition(".")[2]) > DECIMALS or dump(found) == "-0.0"):
             raise Invalid(at, f"at most {DECIMALS} decimals", _short(found))
-        return float(found) + 0.0
+        return round(float(found), DECIMALS) + 0.0
 
     def _text(self, node: Text, found: Any, at: str) -> str:
         if not isinstance(found, str) or not node.low <= len(found) <= node.high or not is_utf8(found):
@@ -295,9 +294,10 @@ class _Reader:
 @lru_cache(maxsize=1024)
 def _adapter(declared: Any) -> TypeAdapter[Any]:
     """Strict, no infinities; a class that has settings of its own keeps them, and is asked strictly all the same."""
-    own = isinstance(declared, type) and (issubclass(declared, BaseModel) or dataclasses.is_dataclass(declared))
-    config = None if own else ConfigDict(strict=True, allow_inf_nan=False)
-    return TypeAdapter(declared, config=config)
+    try:
+        return TypeAdapter(declared, config=ConfigDict(strict=True, allow_inf_nan=False))
+    except PydanticUserError:
+        return TypeAdapter(declared)
 
 
 def built(declared: type[Any], values: Any, at: str) -> Any:

@@ -19,29 +19,10 @@ from agent.bot import Game
 from agent.desktop import game_window
 from agent.session.reader import open_session
 from perception.window import Desktop
+from tests.agent.commands import environment, one_message, onmark
 from tests.victim import victim
 
 QUICK = ["--model", "scripted", "--hz", "8"]
-
-
-def environment(**changes: str | None) -> dict[str, str]:
-    """This environment, without a display, with changes; None takes a variable away."""
-    values = {**os.environ, "DISPLAY": None, **changes}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def onmark(*words: str, **changes: str | None) -> tuple[int, str]:
-    """Exit code, and all that was printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "agent", *words],
-        env=environment(**changes),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done.returncode, done.stdout
 
 
 def bot_file(folder: Path, **game: str) -> str:
@@ -65,14 +46,6 @@ def bot_file(folder: Path, **game: str) -> str:
         """)
     )
     return str(path)
-
-
-def one_message(output: str) -> str:
-    """The only line that starts with the program's name; there is no traceback."""
-    assert "Traceback" not in output
-    lines = [line for line in output.splitlines() if line.startswith("onmark: ")]
-    assert len(lines) == 1, output
-    return lines[0]
 
 
 def test_both_names_are_one_command() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from agent.testing import marks
 from grammar.boundary import judge as verdict_of
-from grammar.engine import Verifier
+from grammar.engine import Matcher, Verifier
 from grammar.reply import Artifact, Claim, Dialect, Reply
 from grammar.tick import TickGrammar, TickLanguage
 from tests.grammar.tools import Click, Wait
@@ -154,7 +154,7 @@ def test_a_dead_engine_is_never_the_models_fault(tick: TickLanguage, monkeypatch
             return "max is 2000"
 
     verifier = Verifier()
-    monkeypatch.setattr(verifier, "_matcher", lambda artifact: Dead())
+    monkeypatch.setattr(verifier, "_matcher", lambda artifact: Matcher(Dead()))  # type: ignore[arg-type]
     verdict = verdict_of(Reply(text=GOOD, finish="stop", claim=honest(tick)), tick, verifier)
     assert verdict.fault is not None
     assert (verdict.fault.kind, verdict.fault.message) == (
