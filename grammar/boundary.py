@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, overload
 
 from grammar.engine import Parse, Verifier
 from grammar.language import PROOF, Language, Plan, plan, with_proof
@@ -205,8 +205,16 @@ class Boundary(Generic[T]):
         ValueError: retries out of bounds, or no place for a proof.
     """
 
-    def __init__(self, declared: type[T], *, retries: int = 1, label_first: bool = True, proof: bool = False) -> None:
-        self._declared: Any = declared
+    @overload
+    def __init__(
+        self, declared: type[T], *, retries: int = 1, label_first: bool = True, proof: bool = False
+    ) -> None: ...
+
+    @overload
+    def __init__(self, declared: Any, *, retries: int = 1, label_first: bool = True, proof: bool = False) -> None: ...
+
+    def __init__(self, declared: Any, *, retries: int = 1, label_first: bool = True, proof: bool = False) -> None:
+        self._declared = declared
         node = shape(declared, label_first=label_first)
         self._node = with_proof(node) if proof else node
         self._verifier = Verifier()

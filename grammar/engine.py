@@ -96,18 +96,23 @@ class Matcher:
 
 
 def lark_of_gbnf(text: str) -> str:
-    """GBNF as Lark. llguidance's own converter loses the leading zeros of escapes, so those go first.
+    """GBNF as Lark.
 
     Raises:
         GrammarBuildError: it is no GBNF.
     """
     try:
-        return gbnf_to_lark(_ESCAPE.sub(_character, text))
+        return gbnf_to_lark(without_escapes(text))
     except Exception as problem:
         raise GrammarBuildError(f"no GBNF: {problem}\n{text[:2000]}") from problem
 
 
-_ESCAPE = re.compile(r"(?P<even>(?<!\\)(?:\\\\)*)\\(?:u(?P<four>[0-9A-Fa-f]{4})|U(?P<eight>[0-9A-Fa-f]{8}))")
+_LONG_ESCAPE = re.compile(r"(?P<even>(?<!\\)(?:\\\\)*)\\(?:u(?P<four>[0-9A-Fa-f]{4})|U(?P<eight>[0-9A-Fa-f]{8}))")
+
+
+def without_escapes(text: str) -> str:
+    """GBNF without its long escapes, whose leading zeros llguidance's converter loses."""
+    return _LONG_ESCAPE.sub(_character, text)
 
 
 def _character(found: re.Match[str]) -> str:

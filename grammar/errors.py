@@ -6,6 +6,7 @@ GrammarError
 |- GrammarBuildError       a grammar that we printed does not compile: our bug, the run stops
 |- UnknownGrammarRefused   a grammar that is not ours does not compile in its time, or kills the engine
 |- ConstraintViolation     an output is not what its constraint admits (carries ``output``)
+|- Unverifiable            a check died: the output is not trusted, the model not blamed (carries ``output``)
 """
 
 from __future__ import annotations
@@ -84,6 +85,19 @@ class ConstraintViolation(GrammarError):
     Args:
         message: what was expected, and where it fails.
         output: the offending text, to the letter.
+    """
+
+    def __init__(self, message: str, output: str) -> None:
+        super().__init__(message)
+        self.output = output
+
+
+class Unverifiable(GrammarError):
+    """A check died: the output is not trusted, and nothing is said of the model.
+
+    Args:
+        message: what died, and of what.
+        output: the text that could not be checked.
     """
 
     def __init__(self, message: str, output: str) -> None:

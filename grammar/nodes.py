@@ -53,7 +53,7 @@ class Text:
     Attributes:
         low: fewest characters.
         high: most characters.
-        pattern: what it must match, as declared, anchored at both ends. None: any characters.
+        pattern: what it must match, anchored at both ends; every engine reads it alike. None: any characters.
         expression: the pattern, on the wire, between the quotes. None: any characters.
     """
 

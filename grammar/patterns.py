@@ -17,6 +17,7 @@ MAX_PATTERN = 500  # characters; greenery's reader is slow on long ones
 _TOKEN = re.compile(r"(?P<cls>\[\^?(?:\\.|[^\]\\])+\])|(?P<esc>\\.)|(?P<char>.)", re.DOTALL)
 _SHARED_ESCAPES = set("dwstnrfv\\.|?*+()[]{}")  # those that greenery and pydantic's engine read alike
 _NEEDLESS_ESCAPES = set("^$/\"'- #%&,:;<=>@_`~!")  # those that greenery does not know, for what stands for itself
+_SHORTHANDS = {r"\d": "0-9", r"\w": "0-9A-Za-z_", r"\s": r"\t-\r "}  # to some engines all of Unicode's
 _OTHERWISE = re.compile(
     r"\(\?(?!:)"  # flags, look-around, names
     r"|[*+?}][?+*{]"  # lazy and possessive quantifiers
@@ -49,6 +50,19 @@ def read_pattern(pattern: str) -> Pattern:
     if len(found.concs) > 1:
         raise NotRegular("its alternatives are not in a group, so that ^ and $ belong to one each: write ^(?:a|b)$")
     return found
+
+
+def portable(pattern: str) -> str:
+    """A pattern that was taken, such that every engine of regular expressions reads it alike."""
+    return "^" + _TOKEN.sub(_portable_token, pattern[1:-1]) + "$"
+
+
+def _portable_token(token: re.Match[str]) -> str:
+    if token["cls"]:
+        return re.sub(r"\\.", lambda found: _SHORTHANDS.get(found[0], found[0]), token["cls"])
+    if token["esc"] in _SHORTHANDS:
+        return f"[{_SHORTHANDS[token['esc']]}]"
+    return "[^\\n]" if token["char"] == "." else token[0]
 
 
 def _for_greenery(body: str) -> str:

@@ -42,7 +42,7 @@ from grammar.nodes import (
     Variants,
     admits_null,
 )
-from grammar.patterns import NotRegular, lengths, on_the_wire, read_pattern, within
+from grammar.patterns import NotRegular, lengths, on_the_wire, portable, read_pattern, within
 from perception.observation import CellTarget, MarkTarget
 
 INT_LIMIT = 2**63  # what pydantic's strict mode reads from JSON without loss
@@ -378,7 +378,7 @@ def _text(position: str, limits: Limits) -> Text:
         least, most = lengths(held)
         if most is None or most > MAX_CHARACTERS:
             raise NotRegular(f"it matches more than {MAX_CHARACTERS} characters")
-        return Text(least, most, pattern, on_the_wire(held))
+        return Text(least, most, portable(pattern), on_the_wire(held))
     except NotRegular as problem:
         raise InadmissibleType(
             "pattern", position, f"The pattern {pattern!r} is not taken: {problem}.", "Correct it."

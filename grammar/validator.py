@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any
@@ -40,6 +41,7 @@ from grammar.spelling import dump
 from perception.observation import is_utf8
 
 MAX_REPLY_CHARS = 1_000_000
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
 class Invalid(Exception):
@@ -87,7 +89,10 @@ def parse(text: str) -> Any:
     if len(text) > MAX_REPLY_CHARS:
         raise Invalid("reply", f"at most {MAX_REPLY_CHARS} characters", str(len(text)))
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        if _SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False).encode()  # half a pair is no character
+        return value
     except (ValueError, RecursionError) as problem:
         raise Invalid("reply", "one JSON value", f"{_short(text)} ({problem})") from problem
 

@@ -57,7 +57,6 @@ NO_VALUE = [
     '{"tool":"clik"}',
     '{"tool":["click"]}',
     '{"mark":7}',
-    '"\\ud800"',
     "[]",
     "7",
 ]
@@ -73,6 +72,7 @@ MALFORMED = [
     '{"tool":"click","target":"safe","mark":7,"mark":7}',
     GOOD + GOOD,
     '{"tool":NaN}',
+    '{"tool":"\\ud800"}',
     "All done.",
     "",
     "\n",

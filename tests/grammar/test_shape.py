@@ -161,6 +161,7 @@ def tree(node: Node) -> Any:
         (Annotated[str, StringConstraints(min_length=1, max_length=3)], (1, 3, None)),
         (Annotated[str, Field(pattern="^[a-z]{2,4}$")], (2, 4, "^[a-z]{2,4}$")),
         (Annotated[str, Field(pattern="^[a-z]+$", max_length=4)], (1, 4, "^[a-z]+$")),
+        (Annotated[str, Field(pattern=r"^.[\d.]\s\w$")], (4, 4, r"^[^\n][0-9.][\t-\r ][0-9A-Za-z_]$")),
         (Annotated[bytes, Field(max_length=4)], Base64(0, 4)),
         (Annotated[list[Digit], Field(max_length=4)], ("ListOf", 0, 4, IntRange(0, 9))),
         (Annotated[tuple[Digit, ...], Field(min_length=1, max_length=4)], ("ListOf", 1, 4, IntRange(0, 9))),
