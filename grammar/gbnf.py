@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from grammar.expression import LAST, SURROGATES, Chain, Chars, Choice, Expression, Literal, Numbers, Repeat, without
 from grammar.numbers import pieces
@@ -31,23 +31,35 @@ class Gbnf:
         return quote(text)
 
     def expression(self, name: str, expression: Expression) -> str:
-        """``name ::= ...``, in characters."""
-        return self.rule(name, body(expression))
+        """``name ::= ...``, in characters; what is repeated has a rule of its own, since llama.cpp counts."""
+        rules: list[str] = []
+
+        def named(item: str) -> str:
+            rules.append(self.rule(f"{name}-{len(rules)}", item))
+            return f"{name}-{len(rules) - 1}"
+
+        whole = self.rule(name, body(expression, named))
+        return "".join([whole, *rules])
 
 
-def body(expression: Expression) -> str:
-    """An expression in a rule's body; alternatives stand in parentheses."""
+def body(expression: Expression, named: Callable[[str], str]) -> str:
+    """An expression in a rule's body; alternatives stand in parentheses.
+
+    Args:
+        expression: what to print.
+        named: makes a rule of a body, and gives its name.
+    """
     match expression:
         case Literal():
             return quote(expression.text)
         case Numbers() | Choice():
-            return _Trie(_alternatives(expression)).text()
+            return _Trie(_alternatives(expression)).text(named)
         case Chars():
             return _class(expression)
         case Chain():
-            return " ".join(body(item) for item in expression.items)
+            return " ".join(body(item, named) for item in expression.items)
         case Repeat():
-            return _repeat(expression)
+            return _repeat(expression, named)
     raise TypeError(f"expected an expression of grammar.expression, found {expression!r}")
 
 
@@ -56,12 +68,12 @@ def quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _repeat(expression: Repeat) -> str:
-    inner = body(expression.item)
-    atom = inner if isinstance(expression.item, Chars | Choice | Numbers) and inner[0] in "([" else f"({inner})"
+def _repeat(expression: Repeat, named: Callable[[str], str]) -> str:
+    inner = body(expression.item, named)
     low, high = expression.low, expression.high
     if (low, high) == (0, 1):
-        return f"{atom}?"
+        return f"({inner})?"
+    atom = inner if isinstance(expression.item, Chars) else named(inner)
     return f"{atom}{{{low}}}" if low == high else f"{atom}{{{low},{high}}}"
 
 
@@ -120,17 +132,17 @@ class _Trie:
                 node = node.below.setdefault(atom, _Trie())
             node.ends = True
 
-    def text(self) -> str:
+    def text(self, named: Callable[[str], str]) -> str:
         """The trie as a rule's body."""
         if not self.below:
             return '""'
-        branches = [_branch(atom, node) for atom, node in self.below.items()]
+        branches = [_branch(atom, node, named) for atom, node in self.below.items()]
         if len(branches) == 1 and not self.ends:
             return branches[0]
         return "(" + " | ".join(branches) + ")" + ("?" if self.ends else "")
 
 
-def _branch(atom: Atom, node: _Trie) -> str:
+def _branch(atom: Atom, node: _Trie, named: Callable[[str], str]) -> str:
     """One branch; what has no fork in it is written in one go."""
     said: list[str] = []
     run = ""
@@ -138,10 +150,10 @@ def _branch(atom: Atom, node: _Trie) -> str:
         if isinstance(atom, str):
             run += atom
         else:
-            said += [*([quote(run)] if run else []), body(atom)]
+            said += [*([quote(run)] if run else []), body(atom, named)]
             run = ""
         if node.ends or len(node.below) != 1:
             break
         ((atom, node),) = node.below.items()
     said += [quote(run)] if run else []
-    return " ".join([*said, *([node.text()] if node.below else [])])
+    return " ".join([*said, *([node.text(named)] if node.below else [])])

@@ -148,9 +148,9 @@ class _Printer:
             case ProofNode():
                 return self._slot(Slot(self._notation.proof, kind="proof"))
             case ListOf():
-                return self._array(self._symbols(node.item) if node.high else "", node.low, node.high)
+                return self._array(self._named(self._symbols(node.item)) if node.high else "", node.low, node.high)
             case MapOf():
-                return self._array(self._entry(node) if node.high else "", node.low, node.high)
+                return self._array(self._named(self._entry(node)) if node.high else "", node.low, node.high)
             case TupleOf():
                 items = [self._symbols(item) for item in node.items]
                 return self._row([self._literal("["), *self._separated(items), self._literal("]")])
@@ -172,6 +172,14 @@ class _Printer:
             self._rules.append("")
             self._rules[at] = self._notation.rule(name, self._object(node.fields))
         return self._records[node]
+
+    def _named(self, body: str) -> str:
+        """A rule for what is repeated: a host may count the symbols of a repetition, and refuse many."""
+        if " " not in body:
+            return body
+        name = f"i{len(self._rules)}"
+        self._rules.append(self._notation.rule(name, body))
+        return name
 
     def _object(self, fields: Sequence[Field]) -> str:
         symbols: list[str] = []
@@ -196,7 +204,7 @@ class _Printer:
     def _entry(self, node: MapOf) -> str:
         key, value = self._symbols(node.key), self._symbols(node.value)
         opening, middle, closing = (self._literal(text) for text in ('{"key":', ',"value":', "}"))
-        return f"({self._row([opening, key, middle, value, closing])})"
+        return self._row([opening, key, middle, value, closing])
 
     def _array(self, item: str, low: int, high: int) -> str:
         opening, comma, closing = (self._literal(text) for text in "[,]")

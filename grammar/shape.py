@@ -47,7 +47,7 @@ from perception.observation import CellTarget, MarkTarget
 
 INT_LIMIT = 2**63  # what pydantic's strict mode reads from JSON without loss
 FLOAT_LIMIT = 10**9  # with six decimals, fifteen digits: what a float holds without loss
-MAX_CHARACTERS = 4096
+MAX_CHARACTERS = 1000  # llama.cpp takes a longer repetition for one without end
 MAX_ITEMS = 1000
 MAX_DEPTH = 32
 

@@ -56,14 +56,14 @@ class Consumers:
         self._labels = any(slot.label_key for slot in self.language.plan.lark.slots)
         self._enveloped = not is_record(self.language.plan.node)
 
-    def opinion(self, text: str, *, with_schema: bool) -> Opinion:
+    def opinion(self, text: str) -> Opinion:
         """What each says."""
         return Opinion(
             lark=self._lark.parse(text).outcome == "sentence",
             gbnf=self._gbnf.parse(text).outcome == "sentence",
             exact=self._reads(text, exact=True),
             free=self._reads(text, exact=False),
-            schema=self._schemas(text) if with_schema else None,
+            schema=self._schemas(text),
         )
 
     def _reads(self, text: str, *, exact: bool) -> bool:

@@ -77,7 +77,7 @@ def test_a_broken_lark_printer_is_found(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_broken_gbnf_printer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     right = gbnf.body
-    monkeypatch.setattr(gbnf, "body", lambda expression: right(_one_more(expression)))
+    monkeypatch.setattr(gbnf, "body", lambda expression, named: right(_one_more(expression), named))
     assert "accepted by the gbnf grammar, refused by the validator" in sweep(pool(), some("digit")).violations
 
 
