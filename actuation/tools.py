@@ -71,6 +71,13 @@ class Wait(Tool):
         """Do nothing."""
 
 
+class NoneOfThese(Tool):
+    """None of the marks fits the goal."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        """Do nothing: it is said, recorded and counted."""
+
+
 def _aimed(tool: Tool, at: Point | None) -> Point:
     if at is None:
         raise ValueError(f"{tool!r} needs a target; its point could not be resolved")

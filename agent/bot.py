@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar, Literal, TypeVar
 
-from actuation.tools import Tool
+from actuation.tools import NoneOfThese, Tool
 from agent.errors import BotError
 from grammar.shape import snake_case
 from perception.detect.base import Detector
@@ -61,6 +61,11 @@ class Bot:
         tools: Tool classes; at least one that needs no mark, such as ``Wait``.
         goal: what the model is to do, in the words of the examples.
         examples: worked examples for the model, two or three.
+        label_first: let a model spell a mark's label before its number, so that the number follows from what it
+            means; a small model is right twice as often. False: the number alone.
+        none_of_these: offer one more answer, that none of the marks fits. It is recorded, and nothing is done.
+        proof: let each answer end in a text that stands in this tick's grammar alone, so that a reply shows which
+            grammar it was decoded under. For hosts that one does not trust; a host in this process needs none.
         win_floors: model -> the share of games that it must win: what ``onmark eval --check`` holds the bot to.
 
     All methods are called from the scheduler's thread, once a tick, and must depend on the observation alone: a
@@ -73,12 +78,18 @@ class Bot:
     tools: ClassVar[tuple[type[Tool], ...]]
     goal: ClassVar[str]
     examples: ClassVar[tuple[Example, ...]] = ()
+    label_first: ClassVar[bool] = True
+    none_of_these: ClassVar[bool] = False
+    proof: ClassVar[bool] = False
     win_floors: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
-        """Give the bot its name."""
+        """Give the bot its name, and the answer that none of the marks fits."""
         if "name" not in vars(cls):
             cls.name = snake_case(cls.__name__)
+        tools = vars(cls).get("tools")
+        if cls.none_of_these and isinstance(tools, tuple) and NoneOfThese not in tools:
+            cls.tools = (*tools, NoneOfThese)
 
     def candidates(self, seen: Observation) -> Mapping[int, str]:
         """Which marks to offer the model and what to call them; all that the detector found, unless overridden.

@@ -109,7 +109,7 @@ def load_model(named: str, bot: Bot, seed: int) -> Model:
         case "scripted":
             if type(bot).script is Bot.script:
                 raise WrongUse(f"Bot {bot.name!r} declares no script().", "Write one, or choose another --model.")
-            return ScriptedModel(bot.tools, asked(bot.script))
+            return ScriptedModel(bot.tools, asked(bot.script), label_first=bot.label_first)
         case "random":
             return RandomModel(seed)
         case "embedded":

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from agent.session.records import TickRecord
+from grammar.canary import Enforcement
 
 Ending = Literal["won", "lost", "stuck", "blocked", "closed", "stopped", "ticks"]
 
@@ -23,6 +24,8 @@ class RunReport:
             seen for too long; ``closed``: the window is gone; ``stopped``: by the user; ``ticks``: the limit is
             reached. None: it is not over, or something of ours broke.
         detail: the ending in words, with the cure where there is one.
+        held: decisions whose first reply's host claimed this tick's grammar, and kept to it.
+        constraint: whether the model's host kept to the last canary. None: it takes no grammar.
         late: ticks that ended after their deadline.
         skipped: deadlines that no tick met.
         times_ms: stage -> each tick's time.
@@ -33,6 +36,8 @@ class RunReport:
     ticks: int = 0
     decisions: int = 0
     valid_first: int = 0
+    held: int = 0
+    constraint: Enforcement | None = None
     repairs: int = 0
     no_ops: int = 0
     actions: int = 0
@@ -50,7 +55,9 @@ class RunReport:
         if not record.attempts:
             return
         self.decisions += 1
-        self.valid_first += record.attempts[0].fault is None
+        first = record.attempts[0]
+        self.valid_first += first.fault is None
+        self.held += first.fault is None and first.claim is not None
         self.repairs += len(record.attempts) > 1
         self.no_ops += record.action is None
         self.actions += record.delivery is not None and record.delivery.outcome == "delivered"
@@ -80,6 +87,8 @@ class RunReport:
             "ticks": self.ticks,
             "decisions": self.decisions,
             "valid_first_rate": self.valid_first_rate,
+            "held_rate": self.held / self.decisions if self.decisions else None,
+            "constraint": self.constraint,
             "repairs": self.repairs,
             "no_ops": self.no_ops,
             "actions": self.actions,
@@ -99,6 +108,8 @@ class RunReport:
     @property
     def suspicion(self) -> str | None:
         """What the figures accuse. None: nothing."""
+        if self.constraint == "dropped":
+            return "The model's host drops its grammar: what it said was judged by its value alone."
         rate = self.valid_first_rate
         if rate is not None and rate < VALID_FIRST_FLOOR:
             return (

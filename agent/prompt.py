@@ -51,7 +51,7 @@ def _example(bot: Bot, example: Example) -> str:
     """A worked example, spelt exactly as an answer is."""
     nowhere = Box(0, 0, 0, 0)
     marks = by_number(Mark(number=n, box=nowhere, label=label) for n, label in example.marks.items())
-    answer = spell(tool_shapes(bot.tools), example.action, Scope(marks=marks))
+    answer = spell(tool_shapes(bot.tools, label_first=bot.label_first), example.action, Scope(marks=marks))
     return _marks(example.marks) + _ask(example.goal) + answer + "\n\n"
 
 

@@ -91,7 +91,7 @@ class Scheduler:
         self._bot = bot
         self._perceiver = perceiver
         self._decider = Decider(model, PromptBuilder(bot), verifier)
-        self._grammar = TickGrammar(bot.tools, verifier)
+        self._grammar = TickGrammar(bot.tools, verifier, label_first=bot.label_first, proof=bot.proof)
         self._actuator = actuator
         self._recorder = recorder
         self._clock = clock
@@ -114,6 +114,7 @@ class Scheduler:
         """
         try:
             self._decider.prepare()
+            self.report.constraint = self._decider.enforcement
             self._pace.start()
             while not self._over(self.tick(), max_ticks):
                 self._pace.wait()
@@ -197,6 +198,7 @@ class Scheduler:
             legal = self._grammar.for_tick(seen.marks, self._ladder.suppressed, seen.cells)
         with self._timed("model"):
             decision = self._decider.decide(seen, legal, news)
+        self.report.constraint = self._decider.enforcement
         with self._timed("act"):
             delivery = self._actuator.submit(decision.action, seen) if decision.action else None
         self._last = _Last(seen=seen, action=decision.action, delivery=delivery, news=_news(decision, delivery))

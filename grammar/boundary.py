@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from grammar.engine import Parse, Verifier
@@ -135,6 +135,15 @@ def judge(reply: Reply, language: Language[T], verifier: Verifier) -> Verdict[T]
     A reply that claims nothing is judged by its value, in any order and spacing, and never refused for the grammar.
     One that claims a grammar is held to exactly that.
     """
+    verdict = _judge(reply, language, verifier)
+    fault, proof = verdict.fault, language.scope.proof
+    if fault is None or not proof or proof not in fault.message:
+        return verdict
+    # The message goes into a prompt, where the proof may not stand.
+    return Verdict(fault=replace(fault, message=fault.message.replace(proof, "(proof)")))
+
+
+def _judge(reply: Reply, language: Language[T], verifier: Verifier) -> Verdict[T]:
     if reply.finish == "length":
         return _faulty(reply, "truncated", "the reply was cut; a prefix of an answer is not an answer")
     claimed = reply.claim.dialect if reply.claim is not None else None

@@ -16,7 +16,7 @@ from grammar.nodes import Scope
 
 _SLOT = re.compile(r"^(MARKS|CELLS)\d+: /(.*)/$", re.MULTILINE)
 _TARGET = re.compile(r"([^()|\[\]]*)\(([0-9|\[\]-]*)\)")
-_COLUMN_ROWS = re.compile(r"(\(?[A-Z|]+\)?)\(([0-9|\[\]-]*)\)")
+_COLUMN_ROWS = re.compile(r"(\([A-Z|]+\)|[A-Z]+)\(([0-9|\[\]-]*)\)")
 _ESCAPE = re.compile(r"\\x\{([0-9a-f]+)\}")
 _CLASS = re.compile(r"\[([0-9])-([0-9])\]")
 

@@ -25,13 +25,16 @@ class ScriptedModel:
     Args:
         tools: the bot's tools.
         script: from an observation to an action on one of its marks.
+        label_first: how the bot spells a mark.
     """
 
     name = "scripted"
     dialects: tuple[Dialect, ...] = ()
 
-    def __init__(self, tools: Sequence[type[BaseModel]], script: Callable[[Observation], Tool]) -> None:
-        self._tools = tool_shapes(tools)
+    def __init__(
+        self, tools: Sequence[type[BaseModel]], script: Callable[[Observation], Tool], *, label_first: bool = True
+    ) -> None:
+        self._tools = tool_shapes(tools, label_first=label_first)
         self._script = script
 
     def prepare(self, stable: str) -> None:

@@ -1,5 +1,5 @@
 // Build, next to a built llama.cpp (static libraries: -DBUILD_SHARED_LIBS=OFF -DLLAMA_BUILD_TESTS=ON):
-//   g++ -std=c++17 -O2 -o gbnf_check gbnf_check.cpp -Illama.cpp/{src,include,ggml/include,vendor} 
+//   g++ -std=c++17 -O2 -o gbnf_check gbnf_check.cpp -Illama.cpp/{src,include,ggml/include,vendor}
 //     build/src/libllama.a build/ggml/src/libggml.a build/ggml/src/libggml-cpu.a build/ggml/src/libggml-base.a -lpthread -ldl -lm
 // gbnf_check: JSON lines {"id","root","grammar","texts"} on stdin ->
 // JSON lines {"id","parsed","error","accepted"} on stdout, judged by llama.cpp's own GBNF parser and matcher.

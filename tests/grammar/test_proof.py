@@ -66,6 +66,13 @@ def test_a_claim_without_a_proof_is_violated(tick: TickLanguage) -> None:
     assert fault.kind == "claim_violated"
 
 
+@pytest.mark.parametrize("text", ['{"tool":"wait", "proof":"%s"}', '{"tool":"click","proof":"%s"}', '"%s"', "%s"])
+@pytest.mark.parametrize("claim", [True, False])
+def test_no_fault_tells_the_proof(tick: TickLanguage, text: str, claim: bool) -> None:
+    verdict = judged(tick, text % tick.scope.proof, claim=claim)
+    assert verdict.fault is None or tick.scope.proof not in verdict.fault.message
+
+
 @pytest.mark.parametrize("proof", ['""', "null", "7", '"xxxxxxxx"', '["x"]'])
 def test_a_wrong_proof_is_no_proof(tick: TickLanguage, proof: str) -> None:
     verdict = judged(tick, f'{{"tool":"wait","proof":{proof}}}')
