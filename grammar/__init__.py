@@ -1,6 +1,8 @@
 """The sentences: what a model may say at this tick, and the proof that it said nothing else."""
 
 from grammar.boundary import Attempt, Boundary, Fault, Outcome, Verdict
+from grammar.canary import Canary, new_canary
+from grammar.constraints import DecodeConstraints
 from grammar.engine import Verifier
 from grammar.errors import (
     ConstraintViolation,
@@ -9,6 +11,7 @@ from grammar.errors import (
     GrammarError,
     InadmissibleType,
     UnknownGrammarRefused,
+    Unverifiable,
 )
 from grammar.language import Language
 from grammar.nodes import Scope
@@ -21,9 +24,11 @@ __all__ = [
     "Artifact",
     "Attempt",
     "Boundary",
+    "Canary",
     "CellRef",
     "Claim",
     "ConstraintViolation",
+    "DecodeConstraints",
     "Dialect",
     "EmptyDomain",
     "Fault",
@@ -39,7 +44,9 @@ __all__ = [
     "TickGrammar",
     "TickLanguage",
     "UnknownGrammarRefused",
+    "Unverifiable",
     "Usage",
     "Verdict",
     "Verifier",
+    "new_canary",
 ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import Enum, Flag
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
+from grammar.bounds import INT_LIMIT
 from grammar.errors import InadmissibleType
 from grammar.nodes import OneOf, Scalar
 from perception.observation import MAX_TEXT, is_utf8
 
-INT_LIMIT = 2**63  # what pydantic's strict mode reads from JSON without loss
 REMEDY = (
     "Declare a Literal, an Enum, bool, a bounded int, float, str or bytes, a list, tuple, dict[str, ...] or Optional "
     "of these, a dataclass, a pydantic model, MarkRef or CellRef."

@@ -90,7 +90,7 @@ def test_a_printer_that_does_not_know_a_node_is_found(monkeypatch: pytest.Monkey
     class Unknown:
         """A kind of node that only the walk knows."""
 
-    monkeypatch.setattr(shape, "_float_range", lambda position, limits: Unknown())
+    monkeypatch.setattr(shape, "float_range", lambda position, limits: Unknown())
     found = sweep(pool(), some("float 0..1"))
     assert "the gate takes it and a printer or an engine does not" in found.violations
 
