@@ -1,6 +1,8 @@
 """The README's words are run."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,13 @@ def test_its_targets_are_in_the_makefile() -> None:
     makefile = Path("Makefile").read_text()
     for target in re.findall(r"`?make (\w+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_grammars_own_page_does_what_it_says(tmp_path: Path) -> None:
+    page = Path("grammar/README.md").read_text()
+    (source,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "page.py").write_text(source)
+    said = subprocess.run([sys.executable, tmp_path / "page.py"], capture_output=True, text=True, check=True, timeout=60)
+    assert said.stdout.startswith("order='buy' amount=99 [Fault(kind='claim_violated', message='leaves the grammar")
+    assert "amount: expected a whole number from 1 to 99, found 100" in said.stdout
+    assert said.stdout.endswith(", None]\n")
