@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,6 +20,10 @@ _TARGET = re.compile(r"([^()|\[\]]*)\(([0-9|\[\]-]*)\)")
 _COLUMN_ROWS = re.compile(r"(\([A-Z|]+\)|[A-Z]+)\(([0-9|\[\]-]*)\)")
 _ESCAPE = re.compile(r"\\x\{([0-9a-f]+)\}")
 _CLASS = re.compile(r"\[([0-9])-([0-9])\]")
+
+
+Said = tuple[tuple[str | None, str], ...]
+"""What a slot spells: labels, each with the pattern of the numbers under it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +47,29 @@ def certify(text: str, digest: str, scope: Scope) -> Certificate:
     Raises:
         GrammarBuildError: it can name what is not on screen, or not all that is: our bug, the run stops.
     """
-    slots = _SLOT.findall(text)
-    marks: frozenset[int] = frozenset()
+    named: dict[Said, frozenset[int]] = {}
     cells: frozenset[str] = frozenset()
-    for kind, pattern in slots:
+    for kind, pattern in _SLOT.findall(text):
         if kind == "CELLS":
             cells = _cells(pattern)
-            _require("cells", set(cells), set(scope.cells))
-        else:
-            named = _marks(pattern)
-            marks = frozenset().union(*named.values())
-            _require("marks", set(marks), set(scope.marks))
-            _require_labels(named, scope)
-    return Certificate(marks, cells, digest)
+            _require("cells", cells, scope.cells.keys())
+        elif (said := _said(pattern)) not in named:
+            named[said] = _certified(said, scope)
+    return Certificate(next(iter(named.values()), frozenset()), cells, digest)
 
 
-def _require(what: str, named: set[int] | set[str], shown: set[int] | set[str]) -> None:
+def _certified(said: Said, scope: Scope) -> frozenset[int]:
+    """The numbers that a slot names, once they are those on screen; slots that say the same are judged once."""
+    groups: dict[str | None, set[int]] = {}
+    for label, pattern in said:
+        groups.setdefault(label, set()).update(_numbers(pattern))
+    marks = frozenset().union(*groups.values())
+    _require("marks", marks, scope.marks.keys())
+    _require_labels(groups, scope)
+    return marks
+
+
+def _require(what: str, named: AbstractSet[int] | AbstractSet[str], shown: AbstractSet[int] | AbstractSet[str]) -> None:
     if named != shown:
         extra, missing = sorted(map(str, named - shown)), sorted(map(str, shown - named))
         raise GrammarBuildError(
@@ -70,22 +82,19 @@ def _require_labels(named: dict[str | None, set[int]], scope: Scope) -> None:
     """Each number stands under its own mark's label; a grammar that spells no labels has them all under None."""
     if list(named) == [None]:
         return
-    wrong = [number for label, numbers in named.items() for number in numbers if scope.marks[number].label != label]
+    marks = scope.marks
+    wrong = [number for label, numbers in named.items() for number in numbers if marks[number].label != label]
     if wrong or sum(map(len, named.values())) != len(scope.marks):
         raise GrammarBuildError(f"Expected each mark under its own label, found {wrong[:20]} under others.")
 
 
-def _marks(pattern: str) -> dict[str | None, set[int]]:
-    """The numbers under each label; None: under none."""
-    inside = pattern
-    found = _TARGET.findall(inside)
+def _said(pattern: str) -> Said:
+    """The labels that a slot spells, each with the pattern of its numbers; None: no label."""
+    found = _TARGET.findall(pattern)
     size = sum(len(literal) + len(numbers) + 2 for literal, numbers in found) + len(found) - 1
-    if size not in (len(inside), len(inside) - 2):
+    if size not in (len(pattern), len(pattern) - 2):
         raise GrammarBuildError(f"Expected a terminal of marks that can be read back, found {pattern[:200]}")
-    named: dict[str | None, set[int]] = {}
-    for literal, numbers in found:
-        named.setdefault(_label(literal), set()).update(_numbers(numbers))
-    return named
+    return tuple((_label(literal), numbers) for literal, numbers in found)
 
 
 @lru_cache(maxsize=4096)
@@ -100,22 +109,24 @@ def _label(literal: str) -> str | None:
 
 
 def _numbers(pattern: str) -> set[int]:
-    named: set[int] = set()
-    for piece in pattern.split("|"):
-        low, high = int(_CLASS.sub(r"\1", piece)), int(_CLASS.sub(r"\2", piece))
-        named.update(range(low, high + 1))
-        if high - low + 1 != _count(piece):
-            raise GrammarBuildError(f"Expected a run of numbers, found {piece}")
+    pieces = pattern.split("|")
+    named = {int(piece) for piece in pieces if piece.isdecimal()}
+    for piece in pieces:
+        if not piece.isdecimal():
+            named.update(_run(piece))
     return named
 
 
-@lru_cache(maxsize=4096)
-def _count(piece: str) -> int:
-    """How many numerals a piece matches."""
-    total = 1
-    for low, high in _CLASS.findall(piece):
-        total *= int(high) - int(low) + 1
-    return total
+def _run(piece: str) -> range:
+    """The numerals that a piece with classes matches; they follow one another."""
+    parts = _CLASS.split(piece)
+    low, high, count = "", "", 1
+    for fixed, first, last in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
+        low, high, count = low + fixed + first, high + fixed + last, count * (int(last) - int(first) + 1)
+    run = range(int(low + parts[-1]), int(high + parts[-1]) + 1)
+    if len(run) != count:
+        raise GrammarBuildError(f"Expected a run of numbers, found {piece}")
+    return run
 
 
 @lru_cache(maxsize=8)

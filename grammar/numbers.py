@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 Run = tuple[int, int]
@@ -53,6 +54,12 @@ def _same_shape(low: int, high: int) -> int:
 
 def regex_of(parts: Iterable[Run]) -> str:
     """A regex for exactly the numbers of some runs: ``7|1[0-9]``."""
+    return _regex_of(tuple(parts))
+
+
+@lru_cache(maxsize=64)
+def _regex_of(parts: tuple[Run, ...]) -> str:
+    """A tick spells the same marks for each member that names one."""
     return "|".join([str(low) if low == high else _run_regex(low, high) for low, high in parts])
 
 

@@ -114,7 +114,7 @@ def _named(slot: Slot, scope: Scope, groups: Labelled) -> Expression:
     if not (scope.cells if slot.kind == "cell" else scope.marks):
         raise EmptyDomain(slot.kind)
     if slot.kind == "cell":
-        return cell_names(scope.cells.values())
+        return cell_names(scope.cells)
     if slot.label_key:
         return mark_members(groups, slot.label_key, slot.field)
     return mark_numbers(scope.marks)

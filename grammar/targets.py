@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import string
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from grammar.expression import Expression, Literal, Numbers, alternatives, sequence
 from grammar.numbers import Run, runs
 from grammar.spelling import dump
-from perception.observation import GridCell, Mark, column_name
+from perception.observation import Mark
 
 Labelled = Mapping[str | None, tuple[Run, ...]]
 """For each label the numbers of the marks that bear it. None: those that nothing names."""
@@ -15,13 +18,9 @@ Labelled = Mapping[str | None, tuple[Run, ...]]
 
 def labelled(marks: Iterable[Mark]) -> Labelled:
     """Marks grouped by label, labels in the order of the marks."""
-    groups: dict[str | None, list[int]] = {}
+    groups = defaultdict[str | None, list[int]](list)
     for mark in marks:
-        group = groups.get(mark.label)
-        if group is None:
-            groups[mark.label] = [mark.number]
-        else:
-            group.append(mark.number)
+        groups[mark.label].append(mark.number)
     return {label: runs(numbers) for label, numbers in groups.items()}
 
 
@@ -38,11 +37,18 @@ def mark_members(groups: Labelled, label_key: str, name: str) -> Expression:
     )
 
 
-def cell_names(cells: Iterable[GridCell]) -> Expression:
+def cell_names(names: Collection[str]) -> Expression:
     """``"B4"``: columns that have the same rows share them."""
+    return _cell_names(tuple(names))
+
+
+@lru_cache(maxsize=16)
+def _cell_names(cells: tuple[str, ...]) -> Expression:
+    """A board keeps its cells for many ticks."""
     columns: dict[str, list[int]] = {}
     for cell in cells:
-        columns.setdefault(column_name(cell.column), []).append(cell.row + 1)
+        column = cell.rstrip(string.digits)
+        columns.setdefault(column, []).append(int(cell[len(column) :]))
     shared: dict[tuple[Run, ...], list[str]] = {}
     for column, rows in columns.items():
         shared.setdefault(runs(rows), []).append(column)

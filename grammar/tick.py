@@ -63,6 +63,7 @@ class TickGrammar:
         self._verifier = verifier
         self._plans: dict[tuple[bool, bool], Plan[BaseModel]] = {}
         self._cells: tuple[object, dict[str, GridCell]] = (_NOT_YET, {})
+        self._seen: tuple[object, object] = (_NOT_YET, _NOT_YET)
         self._last: tuple[object, TickLanguage] | None = None
 
     def for_tick(
@@ -91,10 +92,13 @@ class TickGrammar:
         self, cells: Sequence[GridCell], suppressed: Collection[str]
     ) -> tuple[dict[str, GridCell], object]:
         """Cells by name, and what tells this geometry from another."""
-        places = ([(cell.column, cell.row) for cell in cells], frozenset(suppressed))
-        if self._cells[0] != places:
-            self._cells = (places, {cell.name: cell for cell in cells if cell.name not in suppressed})
-        return self._cells[1], places
+        left_out = frozenset(suppressed)
+        if not (isinstance(cells, tuple) and cells is self._seen[0] and left_out == self._seen[1]):
+            places = ([(cell.column, cell.row) for cell in cells], left_out)
+            if self._cells[0] != places:
+                self._cells = (places, {cell.name: cell for cell in cells if cell.name not in suppressed})
+            self._seen = (cells, left_out)
+        return self._cells[1], self._cells[0]
 
     def _build(self, scope: Scope) -> TickLanguage:
         known = (bool(scope.marks), bool(scope.cells))

@@ -49,7 +49,9 @@ def test_the_grammars_own_page_does_what_it_says(tmp_path: Path) -> None:
     page = Path("grammar/README.md").read_text()
     (source,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (tmp_path / "page.py").write_text(source)
-    said = subprocess.run([sys.executable, tmp_path / "page.py"], capture_output=True, text=True, check=True, timeout=60)
+    said = subprocess.run(
+        [sys.executable, tmp_path / "page.py"], capture_output=True, text=True, check=True, timeout=60
+    )
     assert said.stdout.startswith("order='buy' amount=99 [Fault(kind='claim_violated', message='leaves the grammar")
     assert "amount: expected a whole number from 1 to 99, found 100" in said.stdout
     assert said.stdout.endswith(", None]\n")
