@@ -18,7 +18,7 @@ from grammar.nodes import Scope
 _SLOT = re.compile(r"^(MARKS|CELLS)\d+: /(.*)/$", re.MULTILINE)
 _TARGET = re.compile(r"([^()|\[\]]*)\(([0-9|\[\]-]*)\)")
 _COLUMN_ROWS = re.compile(r"(\([A-Z|]+\)|[A-Z]+)\(([0-9|\[\]-]*)\)")
-_ESCAPE = re.compile(r"\\x\{([0-9a-f]+)\}")
+_ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
 _CLASS = re.compile(r"\[([0-9])-([0-9])\]")
 
 
@@ -131,7 +131,7 @@ def _run(piece: str) -> range:
 
 @lru_cache(maxsize=8)
 def _cells(pattern: str) -> frozenset[str]:
-    inside = pattern.removeprefix("\\x{22}").removesuffix("\\x{22}")
+    inside = pattern.removeprefix("\\u{22}").removesuffix("\\u{22}")
     found = _COLUMN_ROWS.findall(inside)
     size = sum(len(columns) + len(rows) + 2 for columns, rows in found) + len(found) - 1
     if size not in (len(inside), len(inside) - 2):

@@ -17,6 +17,7 @@ class Gbnf:
     """The notation of ``printer``."""
 
     root = "root"
+    flat = "r"
     terminal = "t"
     marks = "marks"
     cells = "cells"

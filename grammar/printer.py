@@ -31,6 +31,7 @@ from grammar.nodes import (
     Text,
     TupleOf,
     Variants,
+    children,
 )
 from grammar.scalars import scalar
 from grammar.spelling import dump
@@ -41,6 +42,7 @@ class Notation(Protocol):
     """How a dialect writes what all of them have."""
 
     root: str
+    flat: str
     terminal: str
     marks: str
     cells: str
@@ -120,6 +122,11 @@ def _named(slot: Slot, scope: Scope, groups: Labelled) -> Expression:
     return mark_numbers(scope.marks)
 
 
+def _is_flat(node: Record) -> bool:
+    """True when a record holds scalars and targets alone: a lexer can take it whole."""
+    return not any(children(each.node) for each in node.fields)
+
+
 class _Printer:
     def __init__(self, notation: Notation) -> None:
         self._notation = notation
@@ -167,7 +174,8 @@ class _Printer:
     def _record(self, node: Record) -> str:
         """The rule of a record, printed once."""
         if node not in self._records:
-            self._records[node] = name = f"r{len(self._records)}"
+            kind = self._notation.flat if _is_flat(node) else "r"
+            self._records[node] = name = f"{kind}{len(self._records)}"
             at = len(self._rules)
             self._rules.append("")
             self._rules[at] = self._notation.rule(name, self._object(node.fields))

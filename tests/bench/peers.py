@@ -76,11 +76,7 @@ class Pydantic:
 
 
 class XGrammar:
-    r"""xgrammar with dynamic compilation: masks are made when a walk first needs them.
-
-    Reads our GBNF as it is. Of our Lark it reads every word but one: its regular expressions know ``\u{22}`` and not
-    ``\x{22}``, which llguidance takes alike; so each is respelt, length and language the same.
-    """
+    """xgrammar with dynamic compilation: masks are made when a walk first needs them. Reads our Lark and our GBNF."""
 
     verifies: ClassVar[bool] = True
 
@@ -95,8 +91,8 @@ class XGrammar:
         self._words = -(-len(vocabulary.tokens) // 32)
 
     def text(self, screen: Screen) -> str:
-        """Our Lark, respelt, or our GBNF."""
-        return self._printer.lark(screen).replace("\\x{", "\\u{") if self._lark else self._printer.gbnf(screen)
+        """Our Lark, or our GBNF."""
+        return self._printer.lark(screen) if self._lark else self._printer.gbnf(screen)
 
     def compile(self, text: str) -> Any:
         """A compiled grammar."""

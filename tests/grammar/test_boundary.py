@@ -141,6 +141,9 @@ def test_a_dead_engine_is_never_the_models_fault(tick: TickLanguage, monkeypatch
         def deep_copy(self) -> "Dead":
             return self
 
+        def validate_tokens(self, tokens: list[int]) -> int:
+            return len(tokens)
+
         def try_consume_tokens(self, tokens: list[int]) -> int:
             return len(tokens)
 

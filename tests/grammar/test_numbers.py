@@ -43,7 +43,7 @@ def test_no_numbers_is_an_error() -> None:
 
 def python_regex(low: int, high: int) -> re.Pattern[str]:
     text = regex(decimals(low, high))
-    return re.compile(re.sub(r"\\x\{([0-9a-f]+)\}", lambda code: re.escape(chr(int(code[1], 16))), text))
+    return re.compile(re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: re.escape(chr(int(code[1], 16))), text))
 
 
 millionths = st.integers(-(10**15), 10**15) | st.integers(-3 * MILLION, 3 * MILLION) | st.integers(-12, 12)
