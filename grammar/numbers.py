@@ -20,11 +20,13 @@ def runs(numbers: Iterable[int]) -> tuple[Run, ...]:
     Raises:
         ValueError: no numbers: an empty alternation would be the empty string.
     """
-    ordered = sorted(set(numbers))
-    if not ordered:
+    distinct = set(numbers)
+    if not distinct:
         raise ValueError("expected at least one number, found none")
-    if ordered[-1] - ordered[0] == len(ordered) - 1:
-        return ((ordered[0], ordered[-1]),)
+    low, high = min(distinct), max(distinct)
+    if high - low == len(distinct) - 1:
+        return ((low, high),)
+    ordered = sorted(distinct)
     gaps = [(a, b) for a, b in pairwise(ordered) if b != a + 1]
     starts, ends = [b for _, b in gaps], [a for a, _ in gaps]
     return tuple(zip([ordered[0], *starts], [*ends, ordered[-1]], strict=True))

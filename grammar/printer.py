@@ -98,7 +98,7 @@ def fill(skeleton: Skeleton, scope: Scope, notation: Notation) -> str:
         EmptyDomain: there is nothing to name, and the skeleton needs something.
     """
     lines = [skeleton.text]
-    groups = labelled(scope.marks.values()) if any(slot.label_key for slot in skeleton.slots) else {}
+    groups = labelled(scope.marks) if scope.marks and any(slot.label_key for slot in skeleton.slots) else {}
     for slot in skeleton.slots:
         if slot.kind != "proof":
             lines.append(notation.expression(slot.name, _named(slot, scope, groups)))

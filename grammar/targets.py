@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import string
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
+from itertools import compress
+from operator import ne
 
 from grammar.expression import Expression, Literal, Numbers, alternatives, sequence
 from grammar.numbers import Run, runs
@@ -16,12 +18,18 @@ Labelled = Mapping[str | None, tuple[Run, ...]]
 """For each label the numbers of the marks that bear it. None: those that nothing names."""
 
 
-def labelled(marks: Iterable[Mark]) -> Labelled:
-    """Marks grouped by label, labels in the order of the marks."""
+def labelled(marks: Mapping[int, Mark]) -> Labelled:
+    """Marks grouped by label, labels in the order of the marks.
+
+    Marks of one label mostly stand together: stretches are found and copied whole, since this runs at every tick.
+    """
     groups = defaultdict[str | None, list[int]](list)
-    for mark in marks:
-        groups[mark.label].append(mark.number)
-    return {label: runs(numbers) for label, numbers in groups.items()}
+    numbers, labels = list(marks), [mark.label for mark in marks.values()]
+    start = 0
+    for end in (*compress(range(1, len(labels)), map(ne, labels, labels[1:])), len(labels)):
+        groups[labels[start]] += numbers[start:end]
+        start = end
+    return {label: runs(named) for label, named in groups.items()}
 
 
 def mark_numbers(marks: Mapping[int, Mark]) -> Expression:
