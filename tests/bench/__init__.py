@@ -1,0 +1,1 @@
+"""Measurements: run by hand, as programs; pytest collects nothing here."""
