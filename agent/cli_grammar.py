@@ -137,7 +137,7 @@ def _facts(artifact: Artifact, language: Language[Any]) -> dict[str, Any]:
     from grammar.choices import MANY, size
 
     lark = language.artifacts["lark"]
-    certificate = certify(lark.text, lark.digest, language.scope)
+    certificate = certify(lark.text, lark.digest, language.scope, language.plan.lark)
     sentences = size(language.plan.node, language.scope)
     return {
         "dialect": artifact.dialect,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar, overload
@@ -10,11 +11,13 @@ from grammar.engine import Parse, Verifier
 from grammar.language import PROOF, Language, Plan, plan, with_proof
 from grammar.nodes import NOTHING, Scope
 from grammar.reply import Artifact, Dialect, Reply
+from grammar.schema import ENVELOPE
 from grammar.shape import shape
 from grammar.validator import Invalid, checked, parse
 
 FaultKind = Literal["truncated", "malformed", "wrong_claim", "claim_violated", "stale_proof", "unverifiable", "invalid"]
 MAX_RETRIES = 10
+MAX_MESSAGE = 600  # characters of a fault's message: it goes into a prompt
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -137,10 +140,15 @@ def judge(reply: Reply, language: Language[T], verifier: Verifier) -> Verdict[T]
     """
     verdict = _judge(reply, language, verifier)
     fault, proof = verdict.fault, language.scope.proof
-    if fault is None or not proof or proof not in fault.message:
+    if fault is None or not proof:
         return verdict
-    # The message goes into a prompt, where the proof may not stand.
-    return Verdict(fault=replace(fault, message=fault.message.replace(proof, "(proof)")))
+    # The message goes into a prompt, where the proof may not stand, not even its beginning at the end of a cut.
+    message = re.sub(
+        "|".join(re.escape(proof[:n]) + (r"(?=\.\.\.)" if n < len(proof) else "") for n in range(len(proof), 2, -1)),
+        "(proof)",
+        fault.message,
+    )
+    return Verdict(fault=replace(fault, message=message))
 
 
 def _judge(reply: Reply, language: Language[T], verifier: Verifier) -> Verdict[T]:
@@ -155,9 +163,12 @@ def _judge(reply: Reply, language: Language[T], verifier: Verifier) -> Verdict[T
         parsed = parse(reply.text)
     except Invalid as problem:
         return _faulty(reply, "malformed", str(problem))
+    if claimed == "json_schema_closed" or (claimed is None and reply.sent == "json_schema_closed"):
+        inner = parsed.get(ENVELOPE) if isinstance(parsed, dict) else None
+        parsed = inner if isinstance(inner, dict) else parsed
     shown = parsed.get(PROOF) if isinstance(parsed, dict) and language.plan.proves else None
     if shown is not None and shown != language.scope.proof:
-        return _faulty(reply, "stale_proof", f"{PROOF}: expected this tick's, found {str(shown)[:40]!r}")
+        return _faulty(reply, "stale_proof", f"{PROOF}: expected this tick's, found another")
     if claimed in ("lark", "gbnf", "choices"):
         broken = _outside(reply, language, verifier)
         if broken is not None:
@@ -191,12 +202,13 @@ def _because(text: str, language: Language[Any]) -> str:
 
 
 def _faulty(reply: Reply, kind: FaultKind, message: str) -> Verdict[Any]:
+    message = message if len(message) <= MAX_MESSAGE else message[:MAX_MESSAGE] + "..."
     return Verdict(fault=Fault(kind=kind, message=message, output=reply.text))
 
 
 def _mismatch(dialect: Dialect, digest: str, given: Artifact | None) -> str:
     expected = f"{given.dialect} {given.digest[:12]}" if given else "an artifact of this tick"
-    return f"expected a claim on {expected}, found {dialect} {digest[:12]}"
+    return f"expected a claim on {expected}, found {dialect} {str(digest)[:12]}"
 
 
 class Boundary(Generic[T]):

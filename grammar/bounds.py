@@ -102,7 +102,7 @@ def text(position: str, limits: Limits) -> Text:
         return Text(*size_limits(position, limits, MAX_CHARACTERS, "characters"))
     low, high = limits.said.get("min_length", 0), limits.said.get("max_length")
     limits.require_only(position, "min_length", "max_length", "pattern")
-    if not isinstance(pattern, str) or type(low) is not int or not isinstance(high, int | None):
+    if not isinstance(pattern, str) or type(low) is not int or low < 0 or not isinstance(high, int | None):
         raise InadmissibleType(
             "pattern", position, f"Found pattern={pattern!r}.", "Give the pattern as a string, without flags."
         )

@@ -11,11 +11,13 @@ import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 from grammar.errors import GrammarBuildError
 from grammar.nodes import Scope
+from grammar.printer import Skeleton, Slot
 
-_SLOT = re.compile(r"^(MARKS|CELLS)\d+: /(.*)/$", re.MULTILINE)
+_SLOT = re.compile(r"((?:MARKS|CELLS)\d+): /(.*)/")
 _TARGET = re.compile(r"([^()|\[\]]*)\(([0-9|\[\]-]*)\)")
 _COLUMN_ROWS = re.compile(r"(\([A-Z|]+\)|[A-Z]+)\(([0-9|\[\]-]*)\)")
 _ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
@@ -41,31 +43,52 @@ class Certificate:
     digest: str
 
 
-def certify(text: str, digest: str, scope: Scope) -> Certificate:
+def certify(text: str, digest: str, scope: Scope, skeleton: Skeleton) -> Certificate:
     """The certificate of a Lark grammar of ours.
+
+    Args:
+        text: the grammar.
+        digest: of the text.
+        scope: what is on screen.
+        skeleton: the part that names nothing; the rest of the text must be its slots and nothing else.
 
     Raises:
         GrammarBuildError: it can name what is not on screen, or not all that is: our bug, the run stops.
     """
+    if not text.startswith(skeleton.text):
+        raise GrammarBuildError("Expected a grammar that begins with its fixed part, found another.")
+    lines = text[len(skeleton.text) :].splitlines()
+    slots = [slot for slot in skeleton.slots if slot.kind != "proof"]
     named: dict[Said, frozenset[int]] = {}
     cells: frozenset[str] = frozenset()
-    for kind, pattern in _SLOT.findall(text):
-        if kind == "CELLS":
+    for slot, line in zip_longest(slots, lines[: len(lines) - (len(skeleton.slots) - len(slots))]):
+        pattern = _pattern(slot, line)
+        if slot.kind == "cell":
             cells = _cells(pattern)
             _require("cells", cells, scope.cells.keys())
         elif (said := _said(pattern)) not in named:
-            named[said] = _certified(said, scope)
+            named[said] = _certified(said, scope, labels=bool(slot.label_key))
     return Certificate(next(iter(named.values()), frozenset()), cells, digest)
 
 
-def _certified(said: Said, scope: Scope) -> frozenset[int]:
+def _pattern(slot: Slot | None, line: str | None) -> str:
+    """The pattern of the terminal that fills a slot."""
+    found = _SLOT.fullmatch(line or "")
+    if slot is None or found is None or found[1] != slot.name:
+        expected = "no more terminals" if slot is None else f"the terminal {slot.name}"
+        raise GrammarBuildError(f"Expected {expected}, found {(line or 'nothing')[:100]}")
+    return found[2]
+
+
+def _certified(said: Said, scope: Scope, *, labels: bool) -> frozenset[int]:
     """The numbers that a slot names, once they are those on screen; slots that say the same are judged once."""
     groups: dict[str | None, set[int]] = {}
     for label, pattern in said:
         groups.setdefault(label, set()).update(_numbers(pattern))
     marks = frozenset().union(*groups.values())
     _require("marks", marks, scope.marks.keys())
-    _require_labels(groups, scope)
+    if labels:
+        _require_labels(groups, scope)
     return marks
 
 
@@ -79,9 +102,7 @@ def _require(what: str, named: AbstractSet[int] | AbstractSet[str], shown: Abstr
 
 
 def _require_labels(named: dict[str | None, set[int]], scope: Scope) -> None:
-    """Each number stands under its own mark's label; a grammar that spells no labels has them all under None."""
-    if list(named) == [None]:
-        return
+    """Each number stands under its own mark's label."""
     marks = scope.marks
     wrong = [number for label, numbers in named.items() for number in numbers if marks[number].label != label]
     if wrong or sum(map(len, named.values())) != len(scope.marks):
@@ -91,8 +112,8 @@ def _require_labels(named: dict[str | None, set[int]], scope: Scope) -> None:
 def _said(pattern: str) -> Said:
     """The labels that a slot spells, each with the pattern of its numbers; None: no label."""
     found = _TARGET.findall(pattern)
-    size = sum(len(literal) + len(numbers) + 2 for literal, numbers in found) + len(found) - 1
-    if size not in (len(pattern), len(pattern) - 2):
+    whole = "|".join([f"{literal}({numbers})" for literal, numbers in found])
+    if pattern != (whole if len(found) == 1 else f"({whole})"):
         raise GrammarBuildError(f"Expected a terminal of marks that can be read back, found {pattern[:200]}")
     return tuple((_label(literal), numbers) for literal, numbers in found)
 
@@ -131,10 +152,9 @@ def _run(piece: str) -> range:
 
 @lru_cache(maxsize=8)
 def _cells(pattern: str) -> frozenset[str]:
-    inside = pattern.removeprefix("\\u{22}").removesuffix("\\u{22}")
-    found = _COLUMN_ROWS.findall(inside)
-    size = sum(len(columns) + len(rows) + 2 for columns, rows in found) + len(found) - 1
-    if size not in (len(inside), len(inside) - 2):
+    found = _COLUMN_ROWS.findall(pattern)
+    whole = "|".join([f"{columns}({rows})" for columns, rows in found])
+    if pattern != "\\u{22}" + (whole if len(found) == 1 else f"({whole})") + "\\u{22}":
         raise GrammarBuildError(f"Expected a terminal of cells that can be read back, found {pattern[:200]}")
     return frozenset(
         f"{column}{row}"

@@ -35,10 +35,17 @@ MANY = 10**9
 
 def size(node: Node, scope: Scope) -> int:
     """How many sentences a language has; at least ``MANY`` means that many or more."""
-    return min(_size(node, scope), MANY)
+    return _once(node, scope, {})
 
 
-def _size(node: Node, scope: Scope) -> int:
+def _once(node: Node, scope: Scope, done: dict[int, int]) -> int:
+    """The same; a part that occurs many times is counted once."""
+    if id(node) not in done:
+        done[id(node)] = min(_size(node, scope, done), MANY)
+    return done[id(node)]
+
+
+def _size(node: Node, scope: Scope, done: dict[int, int]) -> int:
     match node:
         case OneOf():
             return len(node.values)
@@ -53,20 +60,20 @@ def _size(node: Node, scope: Scope) -> int:
         case ProofNode():
             return 1
         case Maybe():
-            return 1 + size(node.item, scope)
+            return 1 + _once(node.item, scope, done)
         case Root():
-            return size(node.item, scope)
+            return _once(node.item, scope, done)
         case ListOf():
-            return _lists(size(node.item, scope) if node.high else 0, node.low, node.high)
+            return _lists(_once(node.item, scope, done) if node.high else 0, node.low, node.high)
         case MapOf():
-            entries = size(node.key, scope) * size(node.value, scope) if node.high else 0
+            entries = _once(node.key, scope, done) * _once(node.value, scope, done) if node.high else 0
             return _lists(entries, node.low, node.high)
         case TupleOf():
-            return prod(size(item, scope) for item in node.items)
+            return prod(_once(item, scope, done) for item in node.items)
         case Record():
-            return prod(size(each.node, scope) for each in node.fields)
+            return prod(_once(each.node, scope, done) for each in node.fields)
         case Variants():
-            return sum(size(record, scope) for record in node.records)
+            return sum(_once(record, scope, done) for record in node.records)
     raise TypeError(f"expected a node of grammar.nodes, found {node!r}")
 
 

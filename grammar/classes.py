@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 import typing
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel, ConfigDict, PydanticUserError, RootModel, TypeAdapter
 
 from grammar.errors import InadmissibleType
 from grammar.limits import refuse_absence
@@ -84,6 +86,8 @@ def refuse_own_rules(position: str, declared: type[Any]) -> None:
         InadmissibleType: a validator or a setting of its own could refuse, or change, what the grammar admits.
     """
     rules = [*_decorated(declared), *_settings(declared), *_hooks(declared)]
+    if inspect.isabstract(declared):
+        rules.append("abstract methods")
     if rules:
         raise InadmissibleType(
             "rules of its own",
@@ -102,9 +106,9 @@ def _decorated(declared: type[Any]) -> list[str]:
 
 def _settings(declared: type[Any]) -> list[str]:
     config = getattr(declared, "model_config", None) or getattr(declared, "__pydantic_config__", None) or {}
-    return sorted(
-        f"{name}={config[name]!r}" for name in _CHANGING & set(config) if config[name] not in (None, False, 0)
-    )
+    said = {name: value for name, value in config.items() if value is not None and value is not False}
+    found = [f"{name}={value!r}" for name, value in said.items() if name in _CHANGING]
+    return sorted([*found, *(["extra='allow'"] if said.get("extra") == "allow" else [])])
 
 
 def _hooks(declared: type[Any]) -> list[str]:
@@ -114,6 +118,8 @@ def _hooks(declared: type[Any]) -> list[str]:
         private = getattr(declared.model_post_init, "__name__", "") == "init_private_attributes"  # pydantic's own
         return [name for name in own if not (private and name == "model_post_init")]
     rules = [name for name in ("__post_init__", "__get_pydantic_core_schema__") if hasattr(declared, name)]
+    if getattr(declared, "__new__", None) is not object.__new__:
+        rules.append("__new__")
     if not hasattr(declared, "__pydantic_decorators__") and declared.__init__.__code__.co_filename != "<string>":
         rules.append("__init__")
     return rules
@@ -122,3 +128,12 @@ def _hooks(declared: type[Any]) -> list[str]:
 def _function(declared: type[Any], name: str) -> object:
     found = getattr(declared, name, None)
     return getattr(found, "__func__", found)
+
+
+@lru_cache(maxsize=1024)
+def adapter(declared: Any) -> TypeAdapter[Any]:
+    """Strict, no infinities; a class that has settings of its own keeps them, and is asked strictly all the same."""
+    try:
+        return TypeAdapter(declared, config=ConfigDict(strict=True, allow_inf_nan=False))
+    except PydanticUserError:
+        return TypeAdapter(declared)

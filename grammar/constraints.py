@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
+import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 from jsonschema_rs import Draft202012Validator, ReferencingError, ValidationError
@@ -20,9 +22,13 @@ from grammar.schema import DRAFT
 from grammar.validator import Invalid, parse
 
 RESERVED = frozenset(
-    {"grammar", "json_schema", "response_format", "tools", "format", "structured_outputs", "ebnf", "regex", "choice"}
+    {"grammar", "jsonschema", "responseformat", "responseschema", "tools", "functions", "format", "structuredoutputs"}
+    | {"ebnf", "regex", "choice", "structuraltag", "outputformat", "logitbias"}
 )
-"""Keys of a request's body that hold a constraint; beside them every key that begins with ``guided_``."""
+"""Keys of a request's body that hold a constraint, without ``_`` and ``-``; beside them whatever begins with
+``guided``."""
+MAX_DEPTH = 30
+MAX_EXPLAINED = 2000  # characters of an output for whose fault a position is looked for: the search may branch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +67,9 @@ class DecodeConstraints:
             object.__setattr__(self, "choices", _choices(self.choices))
         if self.json_schema is not None:
             object.__setattr__(self, "json_schema", _schema(self.json_schema))
-        _refuse_reserved(self.extra_body, "extra_body")
-        object.__setattr__(self, "extra_body", copy.deepcopy(dict(self.extra_body)))
+        if self.grammar_format not in ("lark", "gbnf"):
+            raise ValueError(f"expected a grammar_format of 'lark' or 'gbnf', found {self.grammar_format!r}")
+        object.__setattr__(self, "extra_body", _checked_body(self.extra_body, "extra_body"))
 
     def has_constraint(self) -> bool:
         """True when the output is held to a grammar, a schema or choices."""
@@ -80,7 +87,7 @@ class DecodeConstraints:
             Unverifiable: the check itself died: the output is not trusted, and the model is not blamed.
             UnknownGrammarRefused: the grammar does not compile within its time, or kills the engine.
         """
-        if finish == "length" and self.has_constraint():
+        if finish != "stop" and self.has_constraint():
             raise ConstraintViolation("the output was cut; a prefix of an answer is not an answer", text)
         if self.grammar is not None:
             _require_sentence(compile_unknown(self.grammar, self.grammar_format).parse(text), text)
@@ -121,9 +128,13 @@ class DecodeConstraints:
             value = parse(text)
         except Invalid as problem:
             raise ConstraintViolation(str(problem), text) from problem
-        for found in self._validator.iter_errors(value):
-            where = "/".join(map(str, found.instance_path)) or "output"
-            raise ConstraintViolation(f"{where}: {found.message[:300]}", text)
+        if self._validator.is_valid(value):
+            return
+        if len(text) <= MAX_EXPLAINED and _nesting(text) <= 5:
+            for found in self._validator.iter_errors(value):
+                where = "/".join(map(str, found.instance_path)) or "output"
+                raise ConstraintViolation(f"{where}: {found.message[:300]}", text)
+        raise ConstraintViolation("output: expected a value that the schema admits, found another", text)
 
     def _ask_caller(self, text: str) -> None:
         """The caller's own check."""
@@ -133,7 +144,7 @@ class DecodeConstraints:
             good = self.verify(text)
         except Exception as problem:
             raise ConstraintViolation(f"the caller's check: {type(problem).__name__}: {problem}", text) from problem
-        if good is False:
+        if good is not None and not good:
             raise ConstraintViolation("the caller's check says no", text)
 
 
@@ -173,16 +184,31 @@ def _schema(said: Mapping[str, Any] | bool) -> Any:
     return copied
 
 
-def _refuse_reserved(body: Any, where: str) -> None:
-    """No constraint may come in by another door: not at any depth of the extra body either."""
+def _checked_body(body: Any, where: str, depth: int = 0) -> Any:
+    """A copy that cannot be changed; no constraint may come in by another door, at any depth of the extra body."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"expected an extra body of at most {MAX_DEPTH} levels, found more at {where[:60]}")
     if isinstance(body, Mapping):
-        for key, value in body.items():
-            name = str(key).strip().lower()
-            if name in RESERVED or name.startswith("guided_"):
-                raise ValueError(
-                    f"{where} holds {key!r}, which is a constraint: give it as grammar, json_schema or choices"
-                )
-            _refuse_reserved(value, f"{where}.{key}")
-    elif isinstance(body, list | tuple):
-        for i, item in enumerate(body):
-            _refuse_reserved(item, f"{where}[{i}]")
+        for key in body:
+            _refuse_reserved(key, where)
+        return MappingProxyType({key: _checked_body(body[key], f"{where}.{key}", depth + 1) for key in body})
+    if isinstance(body, list | tuple):
+        return tuple(_checked_body(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(body))
+    return body
+
+
+def _refuse_reserved(key: Any, where: str) -> None:
+    if type(key) is not str:
+        raise ValueError(f"expected keys of {where} that are plain texts, found {key!r}")
+    plain = re.sub(r"[\s_-]", "", unicodedata.normalize("NFKC", key)).casefold()
+    if plain in RESERVED or plain.startswith("guided"):
+        raise ValueError(f"{where} holds {key!r}, which is a constraint: give it as grammar, json_schema or choices")
+
+
+def _nesting(text: str) -> int:
+    """Levels of brackets, at most: those in strings count too."""
+    depth = deepest = 0
+    for char in text:
+        depth += (char in "[{") - (char in "]}")
+        deepest = max(deepest, depth)
+    return deepest

@@ -7,6 +7,7 @@ home: a model that decodes in process takes the tokenizer and the matcher from h
 from __future__ import annotations
 
 import re
+import sys
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache
@@ -122,6 +123,8 @@ def without_escapes(text: str) -> str:
 def _character(found: re.Match[str]) -> str:
     """The character that an escape stands for, or a shorter escape where it would mean something by itself."""
     code = int(found["four"] or found["eight"], 16)
+    if code > sys.maxunicode:
+        return found[0]  # the reader will refuse it
     return found["even"] + (f"\\x{code:02X}" if code < 0x100 else chr(code))
 
 

@@ -50,6 +50,7 @@ def _members(position: str, declared: Any) -> tuple[Any, ...]:
 def _refuse_open(position: str, declared: type[Enum]) -> None:
     """An enumeration that takes or makes values beyond those that it lists."""
     made = any("_missing_" in vars(base) for base in declared.__mro__ if base not in (Enum, *Enum.__mro__))
+    made |= hasattr(declared, "__get_pydantic_core_schema__") or declared.__hash__ is None
     if issubclass(declared, Flag) or made:
         raise InadmissibleType(
             "open enumeration", position, "Found an enumeration of open values.", "Declare a plain Enum."

@@ -16,6 +16,7 @@ TOKEN = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
 LINE_ENDS = r"\n\r\u2028\u2029"
 BLANKS = r"\t\n\x0B\x0C\r \u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF"
 DATA = {"const", "enum", "default", "examples"}  # what stands there is a value, not a schema
+NAMED = {"properties", "$defs", "definitions", "dependentSchemas"}  # whose keys are names, not keywords
 MEMORY_BYTES = 2**31
 WALKS = 4
 STEPS = 60
@@ -31,12 +32,23 @@ def main() -> None:
     """Read a request from standard input, and answer on standard output."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     request = json.loads(sys.stdin.read())
+    if "grammar" in request:
+        sys.stdout.write(json.dumps(parsed(request["grammar"], request["output"])))
+        return
     try:
         grammar = engine_form(request["text"], request["form"])
         problem = first_problem(grammar)
     except Exception as refusal:
         grammar, problem = "", f"{type(refusal).__name__}: {refusal}"
     sys.stdout.write(json.dumps({"grammar": grammar, "problem": problem}))
+
+
+def parsed(grammar: str, output: list[int]) -> dict[str, Any]:
+    """How far an output is in a grammar's language: bytes consumed, whether it may end there, the engine's death."""
+    matcher = LLMatcher(LLTokenizer("byte"), grammar, log_level=0)
+    consumed = matcher.try_consume_tokens(output)
+    died = str(matcher.get_error()) if matcher.is_error() else ""
+    return {"consumed": consumed, "accepting": not died and matcher.is_accepting(), "died": died}
 
 
 def engine_form(text: str, form: str) -> str:
@@ -47,16 +59,27 @@ def engine_form(text: str, form: str) -> str:
     return str(LLMatcher.grammar_from_lark(gbnf_to_lark(text) if form == "gbnf" else text))
 
 
-def with_ecma_patterns(schema: Any) -> Any:
-    """A schema whose patterns mean to llguidance what JSON Schema, by ECMA 262, says that they mean."""
+def with_ecma_patterns(schema: Any, *, names: bool = False) -> Any:
+    """A schema whose patterns mean to llguidance what JSON Schema, by ECMA 262, says that they mean.
+
+    Args:
+        schema: the schema, or a part of it.
+        names: its keys are names that the schema gives, and no keywords.
+    """
     if isinstance(schema, list):
         return [with_ecma_patterns(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     changed = {}
     for key, value in schema.items():
-        if key in DATA:
+        if names:
+            changed[key] = with_ecma_patterns(value)
+        elif key in DATA:
             changed[key] = value
+        elif key in NAMED and isinstance(value, dict):
+            changed[key] = with_ecma_patterns(value, names=True)
+        elif key == "x-guidance":
+            raise ValueError("x-guidance changes what the engine accepts, and is not supported")
         elif key == "pattern" and isinstance(value, str):
             changed[key] = ecma_pattern(value)
         elif key == "patternProperties" and isinstance(value, dict):
@@ -74,6 +97,8 @@ def ecma_pattern(pattern: str) -> str:
 def _ecma_token(token: re.Match[str]) -> str:
     text = token[0]
     if text.startswith("["):
+        if "[" in text[1:]:
+            raise ValueError(f"{text}: a class in a class is not supported")
         if "\\S" in text:
             raise ValueError(f"{text}: \\S in a class is not supported")
         return text.replace("\\s", BLANKS)

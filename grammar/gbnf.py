@@ -72,8 +72,8 @@ def quote(text: str) -> str:
 def _repeat(expression: Repeat, named: Callable[[str], str]) -> str:
     inner = body(expression.item, named)
     low, high = expression.low, expression.high
-    if (low, high) == (0, 1):
-        return f"({inner})?"
+    if (low, high) == (0, 1):  # a repetition of a repetition has a name: one reader loses the parentheses
+        return f"{named(inner)}?" if inner.endswith(("?", "}")) else f"({inner})?"
     atom = inner if isinstance(expression.item, Chars) else named(inner)
     return f"{atom}{{{low}}}" if low == high else f"{atom}{{{low},{high}}}"
 
@@ -140,6 +140,8 @@ class _Trie:
         branches = [_branch(atom, node, named) for atom, node in self.below.items()]
         if len(branches) == 1 and not self.ends:
             return branches[0]
+        if len(branches) == 1 and branches[0].endswith(("?", "}")):
+            return f"{named(branches[0])}?"
         return "(" + " | ".join(branches) + ")" + ("?" if self.ends else "")
 
 

@@ -257,42 +257,53 @@ def children(node: Node) -> tuple[Node, ...]:
 
 def inhabited(node: Node, scope: Scope) -> Node | None:
     """The part of a tree that has sentences when there may be nothing to name. None: it has none."""
+    return _inhabited(node, scope, {})
+
+
+def _inhabited(node: Node, scope: Scope, done: dict[int, Node | None]) -> Node | None:
+    """The same; a part that occurs many times is looked at once."""
+    if id(node) not in done:
+        done[id(node)] = _part(node, scope, done)
+    return done[id(node)]
+
+
+def _part(node: Node, scope: Scope, done: dict[int, Node | None]) -> Node | None:
     match node:
         case MarkNode():
             return node if scope.marks else None
         case CellNode():
             return node if scope.cells else None
         case ListOf():
-            item = inhabited(node.item, scope)
+            item = _inhabited(node.item, scope, done)
             if item is None:
                 return None if node.low else ListOf(node.item, 0, 0, node.make)
             return node if item is node.item else ListOf(item, node.low, node.high, node.make)
         case MapOf():
-            value = inhabited(node.value, scope)
+            value = _inhabited(node.value, scope, done)
             if value is None:
                 return None if node.low else MapOf(node.key, node.value, 0, 0)
             return node if value is node.value else MapOf(node.key, value, node.low, node.high)
         case Maybe():
-            item = inhabited(node.item, scope)
+            item = _inhabited(node.item, scope, done)
             if item is None:
                 return OneOf.of(None)
             return node if item is node.item else Maybe(item)
         case Root():
-            item = inhabited(node.item, scope)
+            item = _inhabited(node.item, scope, done)
             if item is None or item is node.item:
                 return item and node
             return Root(item, node.type)
-    return _inhabited_members(node, scope)
+    return _inhabited_members(node, scope, done)
 
 
-def _inhabited_members(node: Node, scope: Scope) -> Node | None:
+def _inhabited_members(node: Node, scope: Scope, done: dict[int, Node | None]) -> Node | None:
     match node:
         case TupleOf():
-            items = [inhabited(item, scope) for item in node.items]
+            items = [_inhabited(item, scope, done) for item in node.items]
             whole = tuple(item for item in items if item is not None)
             return TupleOf(whole) if len(whole) == len(items) else None
         case Record():
-            nodes = [inhabited(each.node, scope) for each in node.fields]
+            nodes = [_inhabited(each.node, scope, done) for each in node.fields]
             if all(new is old.node for new, old in zip(nodes, node.fields, strict=True)):
                 return node
             if any(new is None for new in nodes):
@@ -304,6 +315,6 @@ def _inhabited_members(node: Node, scope: Scope) -> Node | None:
             )
             return Record(node.name, fields, node.type, node.doc)
         case Variants():
-            records = tuple(r for r in (inhabited(r, scope) for r in node.records) if isinstance(r, Record))
+            records = tuple(r for r in (_inhabited(r, scope, done) for r in node.records) if isinstance(r, Record))
             return Variants(node.tag, records) if records else None
     return node

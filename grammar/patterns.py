@@ -12,11 +12,12 @@ from greenery import Bound, Charclass, Multiplier, Pattern, parse
 from greenery.rxelems import Conc, Mult
 
 from grammar.expression import LAST, Expression, alternatives, json_character, repeat, sequence, without
+from perception.observation import is_utf8
 
 MAX_PATTERN = 500  # characters; greenery's reader is slow on long ones
 _TOKEN = re.compile(r"(?P<cls>\[\^?(?:\\.|[^\]\\])+\])|(?P<esc>\\.)|(?P<char>.)", re.DOTALL)
 _SHARED_ESCAPES = set("dwstnrfv\\.|?*+()[]{}")  # those that greenery and pydantic's engine read alike
-_NEEDLESS_ESCAPES = set("^$/\"'- #%&,:;<=>@_`~!")  # those that greenery does not know, for what stands for itself
+_NEEDLESS_ESCAPES = set("^$/\"'- #%&,:;=@_`~!")  # those that greenery does not know, for what stands for itself
 _SHORTHANDS = {r"\d": "0-9", r"\w": "0-9A-Za-z_", r"\s": r"\t-\r "}  # to some engines all of Unicode's
 _OTHERWISE = re.compile(
     r"\(\?(?!:)"  # flags, look-around, names
@@ -37,6 +38,10 @@ def read_pattern(pattern: str) -> Pattern:
     if not re.fullmatch(r"\^(?:.*[^\\])?(?:\\\\)*\$", pattern, re.DOTALL):
         raise NotRegular("it is not anchored, so that it would match anywhere: write ^...$")
     body = pattern[1:-1]
+    if not is_utf8(pattern):
+        raise NotRegular("it holds half of a surrogate pair")
+    if re.search(r"\((?:\?:)?\)", body):
+        raise NotRegular("it has an empty group")
     if len(body) > MAX_PATTERN:
         raise NotRegular(f"it is longer than {MAX_PATTERN} characters")
     try:
@@ -47,7 +52,7 @@ def read_pattern(pattern: str) -> Pattern:
         raise NotRegular(f"it is no regular pattern ({type(problem).__name__})") from problem
     if not isinstance(found, Pattern):
         raise NotRegular("it is no regular pattern")
-    if len(found.concs) > 1:
+    if _forks(body):
         raise NotRegular("its alternatives are not in a group, so that ^ and $ belong to one each: write ^(?:a|b)$")
     return found
 
@@ -63,6 +68,16 @@ def _portable_token(token: re.Match[str]) -> str:
     if token["esc"] in _SHORTHANDS:
         return f"[{_SHORTHANDS[token['esc']]}]"
     return "[^\\n]" if token["char"] == "." else token[0]
+
+
+def _forks(body: str) -> bool:
+    """True where an alternative stands outside all groups."""
+    depth = 0
+    for token in _TOKEN.finditer(body):
+        depth += {"(": 1, ")": -1}.get(token["char"] or "", 0)
+        if token["char"] == "|" and depth == 0:
+            return True
+    return False
 
 
 def _for_greenery(body: str) -> str:
@@ -93,6 +108,8 @@ def _escape(text: str) -> str:
 def _class(text: str) -> str:
     """A class, its escapes such that greenery knows them."""
     negated = text.startswith("[^")
+    if text == "[^]":
+        raise NotRegular("the class '[^]' is not read alike by all engines")
     inside = text[2:-1] if negated else text[1:-1]
     if "[" in inside or re.search("&&|--|~~", inside) or (negated and re.search(r"\\[dws]", inside)):
         raise NotRegular(f"the class {text!r} is not read alike by all engines")

@@ -37,6 +37,8 @@ from grammar.scalars import scalar
 from grammar.spelling import dump
 from grammar.targets import Labelled, cell_names, labelled, mark_members, mark_numbers
 
+MAX_FLAT_CHARACTERS = 4000  # llguidance gives up on one lexeme of very many
+
 
 class Notation(Protocol):
     """How a dialect writes what all of them have."""
@@ -123,8 +125,9 @@ def _named(slot: Slot, scope: Scope, groups: Labelled) -> Expression:
 
 
 def _is_flat(node: Record) -> bool:
-    """True when a record holds scalars and targets alone: a lexer can take it whole."""
-    return not any(children(each.node) for each in node.fields)
+    """True when a record holds scalars and targets alone, none of them long: a lexer can take it whole."""
+    long = sum(each.node.high for each in node.fields if isinstance(each.node, Text | Base64))
+    return long <= MAX_FLAT_CHARACTERS and not any(children(each.node) for each in node.fields)
 
 
 class _Printer:

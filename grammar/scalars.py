@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from grammar.expression import (
     ANY_CHARACTER,
     Expression,
@@ -22,7 +20,6 @@ Scalar = OneOf | IntRange | FloatRange | Text | Base64
 QUOTE = Literal('"')
 
 
-@cache
 def scalar(node: Scalar) -> Expression:
     """The language of one scalar, quotes included."""
     match node:

@@ -12,13 +12,14 @@ import types
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from typing import Annotated, Any, NewType, get_args, get_origin
 
 from pydantic import BaseModel, RootModel
 from typing_extensions import TypeAliasType
 
 from grammar.bounds import MAX_ITEMS, base64_bytes, float_range, int_range, size_limits, text
-from grammar.classes import is_word, record_fields, refuse_own_rules
+from grammar.classes import adapter, is_word, record_fields, refuse_own_rules
 from grammar.enumerations import one_of
 from grammar.errors import InadmissibleType
 from grammar.limits import Limits, Said, read_limits
@@ -41,6 +42,7 @@ from grammar.nodes import (
 from perception.observation import CellTarget, MarkTarget
 
 MAX_DEPTH = 32
+MAX_NODES = 20_000
 
 _ALIASES = tuple({TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType)})
 _UNIONS = (typing.Union, types.UnionType)
@@ -117,11 +119,14 @@ class _Walk:
         self._label_first = label_first
         self._above: list[Any] = []
         self._done: dict[Any, Node] = {}
+        self._nodes = 0
 
     def total(self, position: str, declared: Any) -> Node:
         """The tree, or the one kind of error that a declaration can give."""
         try:
-            return self.node(position, declared, ())
+            node = self.node(position, declared, ())
+            adapter(declared)  # what pydantic cannot build is refused here, not when a reply is read
+            return node
         except InadmissibleType:
             raise
         except Exception as problem:
@@ -130,6 +135,9 @@ class _Walk:
 
     def node(self, position: str, declared: Any, notes: Iterable[Any]) -> Node:
         """The tree of one type with what was said beside it."""
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise InadmissibleType("too deep", position, f"It has more than {MAX_NODES:,} parts.", "Declare less.")
         if get_origin(declared) is Annotated:
             inner, *more = get_args(declared)
             return self.node(position, inner, [*more, *notes])
@@ -137,7 +145,11 @@ class _Walk:
             return self.node(position, declared.__supertype__, notes)
         if isinstance(declared, _ALIASES):
             with self._inside(position, declared):
-                return self.node(position, declared.__value__, notes)
+                node = self.node(position, declared.__value__, notes)
+            if isinstance(node, Maybe) and read_limits(position, notes).said:
+                reason = "Found limits beside an alias of an optional, which pydantic does not pass on to its item."
+                raise InadmissibleType("unknown limit", position, reason, "Put them inside the alias.")
+            return node
         return self._plain(position, declared, read_limits(position, notes))
 
     def _plain(self, position: str, declared: Any, limits: Limits) -> Node:
@@ -150,7 +162,7 @@ class _Walk:
             with self._inside(position, declared):
                 return self._container(position, origin, get_args(declared), limits)
         limits.require_only(position)
-        if isinstance(declared, type) and _has_fields(declared):
+        if isinstance(declared, type) and not issubclass(declared, Enum) and _has_fields(declared):
             return self._class(position, declared)
         return one_of(position, declared)
 
@@ -214,6 +226,10 @@ class _Walk:
                 raise InadmissibleType(
                     "map keys", position, "Found a map whose keys are no strings.", "Declare dict[str, ...]."
                 )
+            most = MAX_ITEMS if isinstance(key, Text) else len(key.values)
+            if low > 1 or low > most:
+                reason = f"Found a map of at least {low} entries: nothing holds a model to keys that differ."
+                raise InadmissibleType("map keys", position, reason, "Let it be of any length from 0 or 1.")
             return MapOf(key, self.node(f"{position}[...]", args[1], ()), low, high)
         return ListOf(self.node(f"{position}[...]", args[0], ()), low, high, origin)
 

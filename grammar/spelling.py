@@ -169,8 +169,12 @@ def _members(each: Field) -> tuple[Any, ...]:
 
 
 def _one_of(node: OneOf, value: Any) -> Wire:
-    for member, spelt in zip(node.members, node.values, strict=True):
-        if member is value or (type(member) is type(value) and member == value):
+    pairs = list(zip(node.members, node.values, strict=True))
+    for member, spelt in pairs:
+        if member is value:
+            return spelt
+    for member, spelt in pairs:
+        if type(member) is type(value) and member == value:
             return spelt
     raise _not_of(node, value)
 

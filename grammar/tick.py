@@ -29,7 +29,7 @@ class TickLanguage(Language[BaseModel]):
     def __init__(self, planned: Plan[BaseModel], scope: Scope) -> None:
         super().__init__(planned, scope)
         lark = self.artifacts["lark"]
-        self.certificate: Certificate = certify(lark.text, lark.digest, scope)
+        self.certificate: Certificate = certify(lark.text, lark.digest, scope, planned.lark)
 
 
 class TickGrammar:

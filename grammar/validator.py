@@ -12,10 +12,12 @@ import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from math import isfinite
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from grammar.classes import adapter
 from grammar.expression import DECIMALS, MILLION
 from grammar.nodes import (
     NOTHING,
@@ -89,7 +91,7 @@ def parse(text: str) -> Any:
     if len(text) > MAX_REPLY_CHARS:
         raise Invalid("reply", f"at most {MAX_REPLY_CHARS} characters", str(len(text)))
     try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_once, parse_float=_finite, parse_constant=_no_constant)
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode()  # half a pair is no character
         return value
@@ -98,12 +100,20 @@ def parse(text: str) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands there twice")
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"the key {key[:40]!r} stands there twice")
+        table[key] = value
     return table
+
+
+def _finite(text: str) -> float:
+    """A number that a float can hold; beyond, it would be read as infinite."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
 
 
 def _no_constant(name: str) -> Any:
@@ -296,15 +306,6 @@ class _Reader:
             raise Invalid(_below(at, key), f"the label of mark {number}, {label!r}", _short(found.get(key)))
 
 
-@lru_cache(maxsize=1024)
-def _adapter(declared: Any) -> TypeAdapter[Any]:
-    """Strict, no infinities; a class that has settings of its own keeps them, and is asked strictly all the same."""
-    try:
-        return TypeAdapter(declared, config=ConfigDict(strict=True, allow_inf_nan=False))
-    except PydanticUserError:
-        return TypeAdapter(declared)
-
-
 def built(declared: type[Any], values: Any, at: str) -> Any:
     """A value of a class, checked by pydantic. Nested values are built already.
 
@@ -314,7 +315,7 @@ def built(declared: type[Any], values: Any, at: str) -> Any:
     hashable: Any = declared
     strict = issubclass(declared, BaseModel)  # asked strictly, a dataclass takes instances alone
     try:
-        return _adapter(hashable).validate_python(values, strict=strict)
+        return adapter(hashable).validate_python(values, strict=strict)
     except ValidationError as problem:
         raise _refused(problem, at) from problem
 
@@ -326,7 +327,7 @@ def checked(declared: Any, value: Any) -> Any:
         Invalid: pydantic finds something that the tree lets pass.
     """
     try:
-        return _adapter(declared).validate_python(value, strict=True)
+        return adapter(declared).validate_python(value, strict=True)
     except ValidationError as problem:
         raise _refused(problem, "reply") from problem
 
@@ -354,5 +355,8 @@ def _below(at: str, name: str) -> str:
 
 
 def _short(found: Any) -> str:
-    text = repr(found)
+    try:
+        text = repr(found)
+    except RecursionError:
+        return "a value that is nested too deep"
     return text if len(text) <= 120 else text[:117] + "..."

@@ -96,7 +96,8 @@ class Values:
         return self._rng.choice(edges)
 
     def _length(self, low: int, high: int) -> int:
-        return self._rng.choice([low, min(high, low + 2), min(high, 6), self._rng.randint(low, min(high, low + 8))])
+        longer = [min(high, low + 2), max(low, min(high, 6)), self._rng.randint(low, min(high, low + 8))]
+        return self._rng.choice([low, *longer])
 
     def _text(self, node: Text) -> str:
         if node.expression is not None:

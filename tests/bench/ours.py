@@ -12,7 +12,7 @@ from grammar.certificate import certify
 from grammar.engine import LLMatcher, Verifier
 from grammar.language import GBNF, Language, Plan, plan
 from grammar.nodes import Scope
-from grammar.printer import fill
+from grammar.printer import Skeleton, fill
 from grammar.reply import Artifact
 from grammar.shape import tool_shapes
 from grammar.spelling import by_number
@@ -88,6 +88,12 @@ class Printer:
         planned = self._planned(screen)
         return fill(planned.gbnf, self.latest, GBNF)
 
+    @property
+    def fixed(self) -> Skeleton:
+        """The part of the latest text that names nothing."""
+        assert self._plan is not None
+        return self._plan.lark
+
     def _planned(self, screen: Screen) -> Plan[BaseModel]:
         """The plan, and what can be named as ``latest``."""
         if screen.cells is not self._cells[0]:
@@ -154,7 +160,7 @@ class Ours:
 
     def certify(self, text: str, digest: str) -> None:
         """Read the latest text back, as every tick does."""
-        certify(text, digest, self._printer.latest)
+        certify(text, digest, self._printer.latest, self._printer.fixed)
 
     def compile(self, text: str) -> LLMatcher:
         """A matcher over the vocabulary."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import pytest
 from jsonschema_rs import Draft202012Validator
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from agent.testing import marks
 from grammar.boundary import Boundary, Budget, Fault
@@ -114,6 +114,43 @@ def test_of_two_entries_with_one_key_the_later_one_counts() -> None:
     twice = TEXT.replace('[{"key":"orc","value":2}]', '[{"key":"orc","value":1},{"key":"orc","value":2}]')
     assert SCOUT.decode(twice) == SCOUT.decode(TEXT)
     assert Matcher.from_lark(SCOUT.artifact("lark").text).parse(twice).outcome == "sentence"
+
+
+def test_a_type_is_not_printed_for_another_that_equals_it() -> None:
+    for declared in (Literal[0, 1], bool, Literal[1], Literal[True]):
+        boundary: Boundary[Any] = Boundary(declared)
+        for value in get_args(declared) or (False, True):
+            text = boundary.spell(value)
+            assert Matcher.from_lark(boundary.artifact("lark").text).parse(text).outcome == "sentence"
+
+
+def test_classes_that_occur_very_often_are_printed_once() -> None:
+    declared: Any = Attack
+    for i in range(28):
+        declared = create_model(f"Level{i}", a=(declared, ...), b=(declared, ...))
+    assert len(Boundary(declared).artifact("gbnf").text) < 5000
+
+
+@pytest.mark.parametrize("pattern", ["^(|b)?$", "^(?:b?)?$", "^(?:|[a-c]{0,2})$", "^(?:[a-c]{2}){3}$"])
+def test_a_repetition_of_a_repetition_is_read_by_all(pattern: str) -> None:
+    artifact = Boundary(Annotated[str, Field(pattern=pattern)]).artifact("gbnf")
+    assert Matcher.from_gbnf(artifact.text).parse('"d"').outcome == "violated"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e400",
+        "[" * 980 + "]" * 980,
+        '{"' + "a" * 100_000 + '":1}',
+        "{" + ",".join(f'"{i:x}":1' for i in range(95_000)) + ',"17317":1}',
+    ],
+)
+def test_no_reply_is_too_odd_to_be_judged(text: str) -> None:
+    for boundary in (SCOUT, Boundary(Digit)):
+        verdict = boundary.judge(Reply(text=text, finish="stop"))
+        assert verdict.fault is not None
+        assert len(verdict.fault.message) < 700
 
 
 def test_more_decimals_than_six_are_rounded() -> None:

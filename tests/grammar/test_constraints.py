@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from grammar.constraints import DecodeConstraints
-from grammar.engine import Matcher, Parse
+from grammar.engine import Parse
 from grammar.errors import ConstraintViolation, UnknownGrammarRefused, Unverifiable
-from grammar.gate import compile_unknown
+from grammar.gate import UnknownGrammar, compile_unknown
 
 LARK = 'start: "yes" | "no"'
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
@@ -23,6 +23,8 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required"
         ({"grammar": ""}, "found an empty text"),
         ({"grammar": " \n"}, "found an empty text"),
         ({"choices": []}, "found none"),
+        ({"grammar": LARK, "grammar_format": "ebnf"}, "found 'ebnf'"),
+        ({"extra_body": {1: 2}}, "plain texts, found 1"),
         ({"choices": ["a", "b", "a"]}, "found 'a' twice"),
         ({"choices": ["a", ""]}, "found ''"),
         ({"choices": "ab"}, "found the text 'ab'"),
@@ -41,7 +43,7 @@ def test_what_may_not_be_given(given: dict[str, Any], says: str) -> None:
 
 RESERVED = [
     "grammar", "json_schema", "response_format", "tools", "format", "structured_outputs", "guided_json",
-    "guided_anything", "Grammar", " grammar ", "ebnf", "regex",
+    "guided_anything", "Grammar", " grammar ", "ebnf", "regex", "response-format", "\uff47rammar", "structural_tag",
 ]  # fmt: skip
 
 
@@ -61,6 +63,11 @@ def test_a_door_does_not_open_later() -> None:
     body["grammar"] = "x"
     body["options"]["format"] = "x"
     assert constraint.extra_body == {"options": {"seed": 1}}
+    with pytest.raises(TypeError):
+        constraint.extra_body["grammar"] = "x"  # type: ignore[index]
+    body["options"]["again"] = body
+    with pytest.raises(ValueError, match=r"at most 30 levels|is a constraint"):
+        DecodeConstraints(extra_body={"a": body["options"]})
 
 
 def outcome(constraint: DecodeConstraints, text: str, finish: Any = "stop") -> str:
@@ -133,7 +140,7 @@ def test_a_callers_check_comes_beside_ours_and_never_instead() -> None:
 
 
 def test_a_dead_engine_is_unverifiable_and_no_violation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Matcher, "parse", lambda self, text: Parse("unverifiable", 1, "max is 2000\n<state>"))
+    monkeypatch.setattr(UnknownGrammar, "parse", lambda self, text: Parse("unverifiable", 1, "max is 2000\n<state>"))
     with pytest.raises(Unverifiable, match="the grammar engine died at byte 1: max is 2000") as problem:
         DecodeConstraints(grammar=LARK).verify_output("yes")
     assert problem.value.output == "yes"
@@ -172,11 +179,35 @@ def test_a_grammar_on_which_the_engine_does_not_return_is_refused(text: str) -> 
         ('{"type":"string","pattern":"(?=a)"}', "json_schema", "look-around"),
         ('{"type":"object","unevaluatedProperties":false}', "json_schema", "unevaluatedProperties"),
         ("x" * 1_000_001, "lark", "at most 1,000,000 characters"),
+        ('root ::= "\\UFFFFFFFF"', "gbnf", "llguidance refuses"),
+        ('{"x-guidance":{"coerce_one_of":true}}', "json_schema", "x-guidance"),
+        ('{"type":"string","pattern":"^[[:alpha:]]$"}', "json_schema", "a class in a class"),
     ],
 )
 def test_a_grammar_that_kills_the_engine_is_refused(text: str, form: Any, says: str) -> None:
     with pytest.raises(UnknownGrammarRefused, match=says):
         compile_unknown(text, form)
+
+
+@pytest.mark.parametrize("text", ['start: "a" | start start', 'start: "a" | start start | start start start'])
+def test_a_grammar_of_many_readings_cannot_hold_the_check_up(text: str) -> None:
+    with pytest.raises(Unverifiable, match="compiles within 2 s"):
+        DecodeConstraints(grammar=text).verify_output("a" * 2000)
+
+
+def test_a_schema_of_many_readings_cannot_hold_the_check_up() -> None:
+    arrays = [{"type": "array", "items": {"$ref": "#/$defs/a"}}] * 2
+    schema = {"$defs": {"a": {"anyOf": [{"type": "string"}, *arrays]}}, "$ref": "#/$defs/a"}
+    with pytest.raises(ConstraintViolation, match="a value that the schema admits"):
+        DecodeConstraints(json_schema=schema).verify_output("[" * 30 + "1" + "]" * 30)
+    with pytest.raises(ConstraintViolation):
+        DecodeConstraints(json_schema={"items": {"type": "object"}}).verify_output("[" + "1," * 300_000 + "1]")
+
+
+@pytest.mark.parametrize("schema", [{"maximum": 5}, {"not": {"type": "number"}}, {"multipleOf": 2}])
+def test_a_number_that_no_float_holds_does_not_slip_through(schema: dict[str, Any]) -> None:
+    with pytest.raises(ConstraintViolation, match="too large"):
+        DecodeConstraints(json_schema=schema).verify_output("1e400")
 
 
 def test_an_unknown_grammar_is_tried_once() -> None:

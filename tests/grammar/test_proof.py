@@ -85,6 +85,32 @@ def test_all_dialects_hold_to_the_same_proof(tick: TickLanguage) -> None:
         assert tick.scope.proof in tick.artifacts[dialect].text
 
 
+def test_a_proof_in_an_envelope_is_seen(tick: TickLanguage) -> None:
+    claim = Claim(dialect="json_schema_closed", digest=tick.artifacts["json_schema_closed"].digest)
+    good = judge(Reply(text='{"value":' + said(tick) + "}", finish="stop", claim=claim), tick, VERIFIER)
+    assert (good.held, good.proven) == (True, True)
+    old = said(GRAMMAR.for_tick(marks({7: "safe"})))
+    stale = judge(Reply(text='{"value":' + old + "}", finish="stop", claim=claim), tick, VERIFIER)
+    assert stale.fault is not None
+    assert stale.fault.kind == "stale_proof"
+
+
+def test_a_class_that_has_a_field_of_that_name_cannot_be_proven() -> None:
+    class Claimed(BaseModel):
+        proof: Digit
+
+    with pytest.raises(ValueError, match="without a field called 'proof'"):
+        Boundary(Claimed, proof=True)
+
+
+def test_a_cut_message_does_not_end_in_the_proof(tick: TickLanguage) -> None:
+    for pad in range(60, 130):
+        text = '{"tool":"click","target":"safe","mark":["' + "x" * pad + tick.scope.proof + '"]}'
+        fault = judged(tick, text).fault
+        assert fault is not None
+        assert tick.scope.proof[:3] not in fault.message
+
+
 def test_without_a_proof_the_member_is_unknown() -> None:
     plain = PLAIN.for_tick(marks({7: "safe"}))
     verdict = judged(plain, '{"tool":"wait","proof":"xxxxxxxx"}')

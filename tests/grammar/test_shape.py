@@ -2,6 +2,7 @@
 
 # ruff: noqa: UP007, UP045 - Optional is one of the ways in which a type may be declared
 
+import abc
 import dataclasses
 import typing
 from collections.abc import Callable
@@ -339,6 +340,40 @@ class PostInit:
         self.x += 1
 
 
+class Twin(BaseModel):
+    """Has another's tag."""
+
+    kind: Literal["circle"]
+
+
+class Abstract(BaseModel, abc.ABC):
+    """Cannot be made."""
+
+    x: Digit
+
+    @abc.abstractmethod
+    def act(self) -> None:
+        """Whatever."""
+
+
+class Loose(BaseModel):
+    """Takes more than it declares."""
+
+    model_config = ConfigDict(extra="allow")
+    x: Digit
+
+
+class Unhashable(Enum):
+    """Pydantic looks its values up."""
+
+    A = "a"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 def model(**fields: Any) -> type[BaseModel]:
     return pydantic.create_model("Model", **fields)
 
@@ -400,6 +435,22 @@ REFUSED: list[tuple[Any, RefusalKind, str]] = [
     (Optional[Union[Digit, Word]], "untagged union", "a union without a tag"),
     (Circle | Square, "untagged union", "a union without a tag"),
     (Annotated[Circle | Point, Field(discriminator="kind")], "tag", "does not stand first"),
+    (Annotated[Circle | Twin, Field(discriminator="kind")], "tag", "Two variants have one tag"),
+    (Annotated[dict[Word, Digit], Field(min_length=2, max_length=3)], "map keys", "keys that differ"),
+    (Annotated[str, Field(pattern=r"^\<a\>$")], "pattern", "is not supported"),
+    (Annotated[str, Field(pattern="^[^]$")], "pattern", "'[^]' is not read alike"),
+    (Annotated[str, Field(pattern="^a{1,2}|a{1,2}$")], "pattern", "not in a group"),
+    (Annotated[str, Field(pattern="^(?:){2}$")], "pattern", "an empty group"),
+    (Annotated[str, Field(pattern="^[\ud800-\ue000]$")], "pattern", "half of a surrogate pair"),
+    (Annotated[str, Field(pattern="^a$", min_length=-1)], "pattern", "Found pattern"),
+    (
+        Annotated[TypeAliasType("Hid", Optional[str]), Field(max_length=3)],
+        "unknown limit",
+        "beside an alias of an optional",
+    ),
+    (Abstract, "rules of its own", "abstract methods"),
+    (Loose, "rules of its own", "extra='allow'"),
+    (Unhashable, "open enumeration", "open values"),
     (model(x=(Digit, 3)), "may be absent", "Model.x: The field may be left out"),
     (model(x=(Digit, Field(default_factory=int))), "may be absent", "may be left out"),
     (model(x=(Digit, Field(alias="y"))), "alias", "has an alias"),
@@ -455,6 +506,14 @@ def test_a_type_that_cannot_be_asked_anything_is_refused() -> None:
 def test_an_alias_that_contains_itself_is_refused() -> None:
     with pytest.raises(InadmissibleType):
         shape(Json)
+
+
+def test_types_of_very_many_parts_are_refused_at_once() -> None:
+    declared: Any = Digit
+    for _ in range(25):
+        declared = tuple[declared, declared]
+    with pytest.raises(InadmissibleType, match="more than 20,000 parts"):
+        shape(declared)
 
 
 def test_a_nest_without_end_is_refused() -> None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from actuation.tools import NoneOfThese, Tool
 from agent.testing import marks
-from grammar import certificate, engine, targets
+from grammar import engine, targets
 from grammar.certificate import certify
 from grammar.engine import LLMatcher, Verifier, byte_tokenizer, compile_lark
 from grammar.errors import GrammarBuildError
@@ -139,6 +139,11 @@ def test_the_certificate_is_what_the_language_can_name(i: int, label_first: bool
         ("(7|1[2-3])", "(7|[1-2][2-3])", "Expected a run of numbers, found [1-2][2-3]"),
         ("(7|1[2-3])", "(7|1[2-3]|99*)", "that can be read back"),
         ("safe", "mine", "under its own label"),
+        ("(7|1[2-3])", "(7|1[2-3])99", "that can be read back"),
+        ("([1-2])\\u{22}", "([1-2])99\\u{22}", "that can be read back"),
+        ("/\nCELLS", "/i\nCELLS", "Expected the terminal MARKS0"),
+        ('MARKS0 "}"', '(MARKS0 | "99") "}"', "begins with its fixed part"),
+        ("\\u{22}target\\u{22}\\u{3a}\\u{22}safe\\u{22}\\u{2c}", "", "under its own label"),
         ("(A|B)", "(A|B|C)", "found ['C1', 'C2'] beyond them"),
         ("([1-2])\\u{22}", "(1)\\u{22}", "['A2', 'B2'] left out"),
     ],
@@ -151,9 +156,9 @@ def test_a_grammar_that_names_something_else_is_not_certified(old: str, new: str
     text = TickGrammar((Click, Place, Wait), Verifier()).for_tick(tuple(scope.marks.values()), (), board(2, 2))
     good = text.artifacts["lark"].text
     assert old in good
-    assert certify(good, "", scope).marks == {7, 12, 13}
+    assert certify(good, "", scope, text.plan.lark).marks == {7, 12, 13}
     with pytest.raises(GrammarBuildError) as problem:
-        certify(good.replace(old, new), "", scope)
+        certify(good.replace(old, new), "", scope, text.plan.lark)
     assert says in str(problem.value)
 
 
@@ -210,8 +215,13 @@ def named(action: BaseModel) -> set[object]:
     return {getattr(action, name) for name in ("mark", "source", "destination", "cell") if hasattr(action, name)}
 
 
-def test_every_slot_is_read_back() -> None:
-    """A terminal that the reader does not know by name would name things unseen."""
-    tick = TickGrammar((Click, Drag, Place, Wait), Verifier()).for_tick(marks({7: "safe"}), (), board(1, 1))
-    slots = [slot for slot in tick.plan.lark.slots if slot.kind != "proof"]
-    assert len(certificate._SLOT.findall(tick.artifacts["lark"].text)) == len(slots) == 4
+def test_one_more_terminal_is_not_certified() -> None:
+    tick = TickGrammar((Click, Wait), Verifier()).for_tick(marks({7: "safe"}))
+    with pytest.raises(GrammarBuildError, match="Expected no more terminals, found MARKS1"):
+        certify(tick.artifacts["lark"].text + "MARKS1: /(9)/\n", "", tick.scope, tick.plan.lark)
+
+
+def test_a_suppressed_cell_comes_back() -> None:
+    grammar, cells = TickGrammar((Place, Wait), Verifier()), board(2, 1)
+    names = [grammar.for_tick((), cells=cells, suppressed_cells=out).certificate.cells for out in ({"A1"}, {"B1"}, ())]
+    assert names == [{"B1"}, {"A1"}, {"A1", "B1"}]
