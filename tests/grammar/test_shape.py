@@ -123,6 +123,7 @@ Floats = Annotated[dict[Word, float], Field(max_length=1)]
 Shape = Annotated[Circle | Square, Field(discriminator="kind")]
 Id = NewType("Id", Digit)  # pyright: ignore[reportGeneralTypeIssues]  # pydantic takes it
 Alias = TypeAliasType("Alias", Digit | None)
+Hid = TypeAliasType("Hid", Optional[str])
 
 
 def tree(node: Node) -> Any:
@@ -444,7 +445,7 @@ REFUSED: list[tuple[Any, RefusalKind, str]] = [
     (Annotated[str, Field(pattern="^[\ud800-\ue000]$")], "pattern", "half of a surrogate pair"),
     (Annotated[str, Field(pattern="^a$", min_length=-1)], "pattern", "Found pattern"),
     (
-        Annotated[TypeAliasType("Hid", Optional[str]), Field(max_length=3)],
+        Annotated[Hid, Field(max_length=3)],
         "unknown limit",
         "beside an alias of an optional",
     ),
