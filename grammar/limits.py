@@ -13,7 +13,7 @@ from pydantic.types import Strict
 from pydantic_core import PydanticUndefined
 
 from grammar.errors import InadmissibleType
-from perception.observation import CellTarget, MarkTarget
+from perception.observation import CellTarget, MarkTarget, is_utf8
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,9 @@ def _add(position: str, limits: Limits, note: Any) -> None:
         return  # the validator is always strict; the rest says nothing about values
     for name, value in _pairs(position, note):
         if name == "description":
+            if not is_utf8(str(value)):
+                reason = "Found a description with half of a surrogate pair."
+                raise InadmissibleType("unknown limit", position, reason, "Describe it in text that can be written.")
             limits.doc = str(value)
         elif name in limits.said:
             raise InadmissibleType("unknown limit", position, f"Found the limit {name} twice.", "Say it once.")

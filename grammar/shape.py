@@ -43,6 +43,7 @@ from perception.observation import CellTarget, MarkTarget
 
 MAX_DEPTH = 32
 MAX_NODES = 20_000
+MAX_VARIANTS = 1000
 
 _ALIASES = tuple({TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType)})
 _UNIONS = (typing.Union, types.UnionType)
@@ -209,6 +210,9 @@ class _Walk:
             raise InadmissibleType(
                 "untagged union", position, f"Found {found}: nothing says which of the types a value is.", remedy
             )
+        if len(arms) > MAX_VARIANTS:
+            reason = f"Found {len(arms)} variants: llguidance dies of 2,000 and more."
+            raise InadmissibleType("too deep", position, reason, f"Declare at most {MAX_VARIANTS}.")
         records = [self.node(f"{position}.{getattr(arm, '__name__', arm)}", arm, ()) for arm in arms]
         tags = [_tag(position, tag, record) for record in records]
         if len(set(tags)) < len(tags):

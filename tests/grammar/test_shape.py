@@ -449,6 +449,7 @@ REFUSED: list[tuple[Any, RefusalKind, str]] = [
         "unknown limit",
         "beside an alias of an optional",
     ),
+    (Annotated[int, Field(ge=0, le=9, description="\ud800")], "unknown limit", "half of a surrogate pair"),
     (Abstract, "rules of its own", "abstract methods"),
     (Loose, "rules of its own", "extra='allow'"),
     (Unhashable, "open enumeration", "open values"),
@@ -585,3 +586,11 @@ def test_something_must_always_be_legal() -> None:
 )
 def test_wire_names(name: str, wire: str) -> None:
     assert wire_name(type(name, (BaseModel,), {})) == wire
+
+
+def test_more_variants_than_the_engine_bears_are_refused() -> None:
+    literal: Any = Literal
+    tags = [literal[f"a{i}"] for i in range(1001)]
+    arms: Any = tuple(pydantic.create_model(f"Arm{i}", kind=(tag, ...)) for i, tag in enumerate(tags))
+    with pytest.raises(InadmissibleType, match="Found 1001 variants"):
+        shape(Annotated[Union[arms], Field(discriminator="kind")])
