@@ -16,7 +16,6 @@ SHORT_ESCAPES = {0x22: '\\"', 0x5C: "\\\\", 0x08: "\\b", 0x0C: "\\f", 0x0A: "\\n
 ESCAPED: tuple[Range, ...] = ((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x9F), (0x2028, 0x2029))
 """What the one spelling of a string never shows raw: quotes, backslashes, and what cannot be seen."""
 SURROGATES: Range = (0xD800, 0xDFFF)
-HEX = "0123456789abcdef"
 
 
 @dataclass(frozen=True, slots=True)
