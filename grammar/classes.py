@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PydanticUserError, RootModel, TypeAdapter
+from pydantic.fields import FieldInfo
 
 from grammar.errors import InadmissibleType
 from grammar.limits import refuse_absence
@@ -59,6 +60,7 @@ def _model_fields(declared: type[BaseModel]) -> Iterator[tuple[str, Any, Sequenc
 def _dataclass_fields(declared: type[Any]) -> Iterator[tuple[str, Any, Sequence[Any]]]:
     hints = typing.get_type_hints(declared, include_extras=True)
     own = {each.name: each for each in dataclasses.fields(declared)}
+    checked: dict[str, FieldInfo] = getattr(declared, "__pydantic_fields__", {})
     for name, pseudo in declared.__dataclass_fields__.items():
         where = f"{declared.__name__}.{name}"
         if name not in own and typing.get_origin(hints.get(name)) is not typing.ClassVar:
@@ -68,6 +70,10 @@ def _dataclass_fields(declared: type[Any]) -> Iterator[tuple[str, Any, Sequence[
         if name not in own:
             continue
         each = own[name]
+        if name in checked and isinstance(each.default, FieldInfo):
+            refuse_absence(where, checked[name])
+            yield name, hints[name], [checked[name]]
+            continue
         if each.default is not dataclasses.MISSING or each.default_factory is not dataclasses.MISSING:
             raise InadmissibleType(
                 "may be absent", where, "The field may be left out.", "Declare it without a default."

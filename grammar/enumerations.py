@@ -25,7 +25,8 @@ def one_of(position: str, declared: Any) -> OneOf:
     members = _members(position, declared)
     values = tuple(member.value if isinstance(member, Enum) else member for member in members)
     alike = {(type(value), value) for value in values}
-    if not values or len(alike) < len(values) or not all(_is_scalar(value) for value in values):
+    confused = len(set(members)) < len(members) and any(isinstance(member, Enum) for member in members)
+    if not values or confused or len(alike) < len(values) or not all(_is_scalar(value) for value in values):
         remedy = f"Use strings of at most {MAX_TEXT} characters and whole numbers of 64 bits, at least one, each once."
         raise InadmissibleType("values", position, f"Found the values {_short(values)}.", remedy)
     return OneOf(values, members)

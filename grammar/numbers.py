@@ -15,18 +15,16 @@ Piece = tuple[str, str]
 
 
 def runs(numbers: Iterable[int]) -> tuple[Run, ...]:
-    """A set of numbers as ascending runs.
+    """Numbers, each once, as ascending runs.
 
     Raises:
         ValueError: no numbers: an empty alternation would be the empty string.
     """
-    distinct = set(numbers)
-    if not distinct:
+    ordered = sorted(numbers)
+    if not ordered:
         raise ValueError("expected at least one number, found none")
-    low, high = min(distinct), max(distinct)
-    if high - low == len(distinct) - 1:
-        return ((low, high),)
-    ordered = sorted(distinct)
+    if ordered[-1] - ordered[0] == len(ordered) - 1:
+        return ((ordered[0], ordered[-1]),)
     gaps = [(a, b) for a, b in pairwise(ordered) if b != a + 1]
     starts, ends = [b for _, b in gaps], [a for a, _ in gaps]
     return tuple(zip([ordered[0], *starts], [*ends, ordered[-1]], strict=True))

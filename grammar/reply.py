@@ -84,6 +84,9 @@ class Reply:
         usage: what it cost.
         margin: score of the chosen alternative minus the runner-up's, in nats. None: the host gives no scores,
             or there was one alternative only.
+
+    Raises:
+        TypeError: the adapter hands over no text, or a claim that is none.
     """
 
     text: str
@@ -92,3 +95,9 @@ class Reply:
     sent: Dialect | None = None
     usage: Usage = Usage()
     margin: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise TypeError(f"expected a reply's text as str, found {type(self.text).__name__}")
+        if self.claim is not None and not isinstance(self.claim, Claim):
+            raise TypeError(f"expected a Claim or None, found {type(self.claim).__name__}")

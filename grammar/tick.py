@@ -75,7 +75,8 @@ class TickGrammar:
     ) -> TickLanguage:
         """The language for what is on screen, less what is suppressed, compiled and with its first mask.
 
-        A tool whose targets are all gone is left out.
+        A tool whose targets are all gone is left out. Marks that differ in their boxes alone give the language of
+        before, whose scope keeps the boxes of then: where a mark is now, the observation says.
 
         Raises:
             ValueError: two marks share a number.

@@ -113,7 +113,7 @@ class Mark:
         label: what to call it, at most 200 characters. None: nothing names it.
 
     Raises:
-        ValueError: the label is too long, or has no UTF-8.
+        ValueError: the number is not from 1 on, the label is too long, or has no UTF-8.
     """
 
     number: int
@@ -121,6 +121,8 @@ class Mark:
     label: str | None = None
 
     def __post_init__(self) -> None:
+        if self.number < 1:
+            raise ValueError(f"expected a mark's number from 1 on, found {self.number}")
         if self.label is not None and not (len(self.label) <= MAX_TEXT and is_utf8(self.label)):
             raise ValueError(f"expected a label of at most {MAX_TEXT} UTF-8 characters, found {self.label[:50]!r}...")
 

@@ -1,5 +1,7 @@
 """Judging replies: what a model or its host may say, and what becomes of it."""
 
+from typing import Any
+
 import pytest
 
 from agent.testing import marks
@@ -214,3 +216,9 @@ def test_a_large_language_is_not_written_out() -> None:
     assert set(tick.artifacts) == {"lark", "gbnf", "json_schema", "json_schema_closed"}
     with pytest.raises(KeyError):
         _ = tick.artifacts["choices"]
+
+
+@pytest.mark.parametrize("odd", [{"text": b"{}"}, {"text": "{}", "claim": ("lark", "0")}])
+def test_a_reply_that_is_none_is_refused_where_it_is_made(odd: Any) -> None:
+    with pytest.raises(TypeError, match="expected a"):
+        Reply(finish="stop", **odd)

@@ -12,7 +12,7 @@ from perception.detect.base import Detected
 from perception.errors import NotObservable, OfferError
 from perception.geometry import Box
 from perception.image import read_png, write_png
-from perception.observation import GridCell, Observation
+from perception.observation import GridCell, Mark, Observation
 from perception.overlay import draw
 from perception.perceiver import Perceiver
 from perception.sensors import TemplateShown
@@ -114,3 +114,9 @@ def test_pictures_that_cannot_be_read(tmp_path: Path) -> None:
             read_png(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         TemplateShown(tmp_path / "missing.png")
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_marks_are_numbered_from_one(number: int) -> None:
+    with pytest.raises(ValueError, match="expected a mark's number from 1 on"):
+        Mark(number=number, box=Box(0, 0, 1, 1))
