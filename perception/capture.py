@@ -38,7 +38,9 @@ class Capture:
         except (ScreenShotError, AssertionError, OSError) as problem:
             raise _gone(problem) from problem
         if not pixels.any():
-            raise NotObservable("Every pixel of the window is black.", "Wait until the game has drawn, or restart it.")
+            raise NotObservable(
+                "Every pixel of the window is black.", "Wait until the game has drawn, or restart it.", "black"
+            )
         return Frame(
             pixels=pixels,
             transform=Transform(client=state.client, captured=_inside(area, state)),
@@ -61,17 +63,20 @@ def visible_area(state: WindowState) -> Box:
         NotObservable: nothing of it can be seen, or something lies over it.
     """
     if state.minimised:
-        raise NotObservable("The window is minimised.", "Restore it and keep it on the screen.")
+        raise NotObservable("The window is minimised.", "Restore it and keep it on the screen.", "minimised")
     area = state.client.intersection(state.screen)
     if area.is_empty:
         raise NotObservable(
-            f"The window is off the screen: {state.client} on a screen of {state.screen}.", "Move it back."
+            f"The window is off the screen: {state.client} on a screen of {state.screen}.",
+            "Move it back.",
+            "off_screen",
         )
     if state.covered_by:
         names = ", ".join(repr(title) for title in state.covered_by)
         raise NotObservable(
             f"The window is covered by {names}.",
             "Move or close what lies over it, or give the game its own display.",
+            "covered",
         )
     return area
 

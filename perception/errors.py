@@ -11,7 +11,24 @@ CurableError               says what was found and what to do
 
 from __future__ import annotations
 
+from typing import Literal
+
 from perception.observation import Frame
+
+BlockedKind = Literal[
+    "minimised",  # the window is not drawn at all
+    "covered",  # another program's window lies over it
+    "off_screen",  # nothing of it is on the screen
+    "closed",  # it is gone
+    "replaced",  # it is gone, and a new one of the same program bears its title
+    "black",  # every pixel is black
+    "transparent",  # the capture holds no picture: no opaque pixel
+    "wrong_size",  # the capture is not as large as the window
+    "frozen",  # nothing moves, though the game should, or does not answer any more
+    "stale",  # the capture shows what was on screen before
+    "not_found",  # the picture is sound and does not show what the detector looks for
+]
+"""Why nothing could be observed, in one word that a program may go by."""
 
 
 class CurableError(Exception):
@@ -43,15 +60,27 @@ class WindowNotFound(PerceptionError):
 class NotObservable(PerceptionError):
     """The window exists and shows nothing that could be trusted: covered, minimised, off-screen, black, no board.
 
+    Args:
+        problem: what was expected and what was found, in one sentence.
+        cure: what the reader can do about it.
+        kind: the same in one word.
+
     Attributes:
         frame: the pixels that were looked at in vain. None: it did not come to that.
     """
 
     frame: Frame | None = None
 
+    def __init__(self, problem: str, cure: str, kind: BlockedKind = "not_found") -> None:
+        super().__init__(problem, cure)
+        self.kind: BlockedKind = kind
+
 
 class WindowClosed(NotObservable):
     """The window was there, and is gone."""
+
+    def __init__(self, problem: str, cure: str, kind: BlockedKind = "closed") -> None:
+        super().__init__(problem, cure, kind)
 
 
 class OfferError(PerceptionError):

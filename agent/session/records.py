@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from actuation.executor import Delivery
 from grammar.boundary import Attempt
 from grammar.reply import Dialect
-from perception.errors import NotObservable, WindowClosed
+from perception.errors import BlockedKind, NotObservable, WindowClosed
 from perception.geometry import Box
 from perception.observation import Frame, Observation
 
@@ -62,11 +62,16 @@ class MarkRecord(Record):
 
 
 class BlockedRecord(Record):
-    """Why nothing could be observed."""
+    """Why nothing could be observed.
+
+    Attributes:
+        kind: in one word. None: recorded before there were such words.
+    """
 
     closed: bool
     problem: str
     cure: str
+    kind: BlockedKind | None = None
 
 
 class UsageRecord(Record):
@@ -144,7 +149,7 @@ def blocked_fields(problem: NotObservable) -> dict[str, Any]:
     """A record's fields of perception when nothing could be observed."""
     closed = isinstance(problem, WindowClosed)
     return {
-        "blocked": BlockedRecord(closed=closed, problem=problem.problem, cure=problem.cure),
+        "blocked": BlockedRecord(closed=closed, problem=problem.problem, cure=problem.cure, kind=problem.kind),
         "frame": frame_record(problem.frame) if problem.frame else None,
     }
 

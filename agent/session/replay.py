@@ -68,7 +68,9 @@ class _Recording:
         blocked = self.now.blocked
         if blocked is None:
             raise ValueError(f"tick {self.now.tick} holds neither a frame nor the reason why there is none")
-        raise (WindowClosed if blocked.closed else NotObservable)(blocked.problem, blocked.cure)
+        if blocked.closed:
+            raise WindowClosed(blocked.problem, blocked.cure, blocked.kind or "closed")
+        raise NotObservable(blocked.problem, blocked.cure, blocked.kind or "not_found")
 
     def submit(self, action: Tool, seen: Observation) -> Delivery:
         """The recorded delivery, at the point that the action resolves to today."""
