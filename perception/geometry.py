@@ -1,12 +1,20 @@
-"""Points, boxes, and the one chain of transforms: capture pixels -> client pixels -> screen pixels.
+"""Points, boxes, and the one chain of transforms: image -> capture -> client -> screen -> input.
 
+An image is what a model is shown, which may be smaller than the capture; the capture shows a part of the window's
+client area; the client area lies on the screen; input may be counted in larger units than the screen's pixels.
 x runs right, y runs down; units are whole pixels; a box holds ``left <= x < right`` and ``top <= y < bottom``.
-No other module does arithmetic between coordinate spaces.
+No other module does arithmetic on coordinates: a test reads the code for it.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +69,91 @@ class Box:
         """The box with ``by`` pixels taken off each side."""
         return Box(self.left + by, self.top + by, max(0, self.width - 2 * by), max(0, self.height - 2 * by))
 
+    @property
+    def area(self) -> int:
+        """Pixels in the box."""
+        return max(0, self.width) * max(0, self.height)
+
+    def grown(self, by: int) -> Box:
+        """The box with ``by`` pixels added on each side."""
+        return Box(self.left - by, self.top - by, self.width + 2 * by, self.height + 2 * by)
+
+    def moved(self, right: int, down: int) -> Box:
+        """The box, so many pixels to the right and down."""
+        return Box(self.left + right, self.top + down, self.width, self.height)
+
+    def scaled(self, factor: float) -> Box:
+        """The box in units that are ``factor`` times as fine; edges are rounded, so that neighbours stay neighbours."""
+        left, top = round(self.left * factor), round(self.top * factor)
+        return Box(left, top, round(self.right * factor) - left, round(self.bottom * factor) - top)
+
+    def at(self, across: float, down: float) -> Point:
+        """The pixel at a share of the width and the height: ``at(0.5, 0.5)`` is the middle.
+
+        Raises:
+            ValueError: a share outside 0 to 1.
+        """
+        if not (0 <= across <= 1 and 0 <= down <= 1):
+            raise ValueError(f"expected shares from 0 to 1, found {across} and {down}")
+        x = self.left + min(self.width - 1, int(across * self.width))
+        return Point(x, self.top + min(self.height - 1, int(down * self.height)))
+
+    def split(self, rows: int, columns: int) -> list[Box]:
+        """The box as so many rows and columns, row by row; together they are the whole box, and none overlap."""
+        xs = [self.left + self.width * i // columns for i in range(columns + 1)]
+        ys = [self.top + self.height * i // rows for i in range(rows + 1)]
+        return [Box(x, y, right - x, bottom - y) for y, bottom in pairwise(ys) for x, right in pairwise(xs)]
+
+    def union(self, other: Box) -> Box:
+        """The smallest box that holds both; the other one where one is empty."""
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
+        left, top = min(self.left, other.left), min(self.top, other.top)
+        return Box(left, top, max(self.right, other.right) - left, max(self.bottom, other.bottom) - top)
+
+    def overlap(self, other: Box) -> float:
+        """Shared pixels over all pixels of the two, 0 to 1: intersection over union."""
+        shared = self.intersection(other).area
+        together = self.area + other.area - shared
+        return shared / together if together else 0.0
+
+    def distance(self, other: Box) -> float:
+        """Pixels between the middles of two boxes."""
+        return math.dist((self.center.x, self.center.y), (other.center.x, other.center.y))
+
+    def relative_to(self, origin: Box) -> Box:
+        """The box as seen from another's left top corner."""
+        return self.moved(-origin.left, -origin.top)
+
     def __str__(self) -> str:
         return f"{self.width}x{self.height} at ({self.left}, {self.top})"
+
+
+def shared_pixels(some: Sequence[Box], others: Sequence[Box]) -> NDArray[np.int64]:
+    """How many pixels each of some boxes (rows) shares with each of some others (columns)."""
+    a, b = (_edges(boxes) for boxes in (some, others))
+    low = np.maximum(a[:, None, :2], b[None, :, :2])
+    high = np.minimum(a[:, None, 2:], b[None, :, 2:])
+    return np.asarray(np.clip(high - low, 0, None).prod(axis=2))
+
+
+def overlaps(some: Sequence[Box], others: Sequence[Box]) -> NDArray[np.float64]:
+    """Intersection over union, 0 to 1, of each of some boxes (rows) with each of some others (columns)."""
+    shared = shared_pixels(some, others)
+    mine, theirs = (np.array([box.area for box in boxes], np.int64) for boxes in (some, others))
+    return np.asarray(shared / np.maximum(1, mine[:, None] + theirs[None, :] - shared))
+
+
+def _edges(boxes: Sequence[Box]) -> NDArray[np.int64]:
+    return np.array([[box.left, box.top, box.right, box.bottom] for box in boxes], np.int64).reshape(-1, 4)
+
+
+def bounding(boxes: Sequence[Box]) -> Box:
+    """The smallest box that holds all; an empty one for none."""
+    whole = Box(0, 0, 0, 0)
+    for box in boxes:
+        whole = whole.union(box)
+    return whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,18 +165,29 @@ class Transform:
             above the primary one.
         captured: the part of the client area that was captured, in client pixels.
         scale: capture pixels for one screen pixel.
+        input_scale: screen pixels for one unit of input: 1 on X11; more where input is counted in points.
     """
 
     client: Box
     captured: Box
     scale: float = 1.0
+    input_scale: float = 1.0
+
+    def to_client(self, point: Point) -> Point:
+        """The client pixel under a pixel of the capture."""
+        return Point(
+            self.captured.left + math.floor(point.x / self.scale), self.captured.top + math.floor(point.y / self.scale)
+        )
 
     def to_screen(self, point: Point) -> Point:
         """The screen pixel under a pixel of the capture."""
-        return Point(
-            self.client.left + self.captured.left + int(point.x // self.scale),
-            self.client.top + self.captured.top + int(point.y // self.scale),
-        )
+        inside = self.to_client(point)
+        return Point(self.client.left + inside.x, self.client.top + inside.y)
+
+    def to_input(self, point: Point) -> Point:
+        """The place of a capture's pixel in the units of input."""
+        screen = self.to_screen(point)
+        return Point(math.floor(screen.x / self.input_scale), math.floor(screen.y / self.input_scale))
 
     def to_capture(self, point: Point) -> Point:
         """The capture pixel that shows a screen pixel: the left top one where the capture is larger."""
@@ -93,3 +195,36 @@ class Transform:
             round((point.x - self.client.left - self.captured.left) * self.scale),
             round((point.y - self.client.top - self.captured.top) * self.scale),
         )
+
+    def from_input(self, point: Point) -> Point:
+        """The capture pixel under a place in the units of input."""
+        return self.to_capture(Point(round(point.x * self.input_scale), round(point.y * self.input_scale)))
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A model's image of a capture: the same picture with fewer pixels.
+
+    Attributes:
+        capture: width and height of the capture, in pixels.
+        image: width and height of the image, in pixels.
+    """
+
+    capture: tuple[int, int]
+    image: tuple[int, int]
+
+    @classmethod
+    def to_fit(cls, width: int, height: int, longest: int) -> Reduction:
+        """The reduction of a capture whose image is at most ``longest`` pixels wide and high; never an enlargement."""
+        factor = min(1.0, longest / max(width, height))
+        return cls((width, height), (max(1, round(width * factor)), max(1, round(height * factor))))
+
+    def to_capture(self, point: Point) -> Point:
+        """The capture pixel in the middle of those that an image's pixel shows."""
+        (width, height), (columns, rows) = self.capture, self.image
+        return Point((2 * point.x + 1) * width // (2 * columns), (2 * point.y + 1) * height // (2 * rows))
+
+    def to_image(self, point: Point) -> Point:
+        """The image pixel that shows a capture's pixel."""
+        (width, height), (columns, rows) = self.capture, self.image
+        return Point(point.x * columns // width, point.y * rows // height)

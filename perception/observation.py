@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +48,20 @@ class Frame:
         pixels: ``(height, width, 3)``, uint8, BGR, in capture pixels. Treat it as read-only.
         transform: where those pixels are on the screen.
         captured_ns: monotonic clock, at the grab.
+        moving: much of the picture was still changing when it was taken.
     """
 
     pixels: NDArray[np.uint8]
     transform: Transform
     captured_ns: int
+    moving: bool = False
+
+    def sharing(self, other: Frame) -> Frame:
+        """The same moment, with the pixels of an equal frame and the digest that was worked out for them."""
+        shared = replace(self, pixels=other.pixels)
+        if "digest" in vars(other):
+            vars(shared)["digest"] = other.digest
+        return shared
 
     @cached_property
     def digest(self) -> str:
@@ -65,6 +74,28 @@ class Frame:
         height, width = self.pixels.shape[:2]
         inside = box.intersection(Box(0, 0, width, height))
         return self.pixels[inside.top : inside.bottom, inside.left : inside.right]
+
+
+ChangeKind = Literal["unchanged", "local", "motion", "scene"]
+"""``unchanged``: not a pixel. ``local``: some tiles. ``scene``: many tiles, a frame of another size, or the first one.
+``motion``: many tiles, and the picture was still changing when it was taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """How a frame differs from the one before.
+
+    Attributes:
+        kind: how much, and whether it goes on.
+        dirty: boxes round the tiles that changed, in capture pixels, no two overlapping; for ``scene`` the frame.
+    """
+
+    kind: ChangeKind
+    dirty: tuple[Box, ...] = ()
+
+    def touches(self, box: Box) -> bool:
+        """True when a box holds a pixel of a tile that changed."""
+        return any(not each.intersection(box).is_empty for each in self.dirty)
 
 
 @cache
@@ -111,6 +142,7 @@ class Mark:
         number: from 1; the same element keeps it while it is there.
         box: in capture pixels, inside the frame.
         label: what to call it, at most 200 characters. None: nothing names it.
+        id: the number that the element keeps, where marks are numbered anew in every frame. None: its number is.
 
     Raises:
         ValueError: the number is not from 1 on, the label is too long, or has no UTF-8.
@@ -119,6 +151,12 @@ class Mark:
     number: int
     box: Box
     label: str | None = None
+    id: int | None = None
+
+    @property
+    def key(self) -> int:
+        """What tells this element from others from frame to frame."""
+        return self.number if self.id is None else self.id
 
     def __post_init__(self) -> None:
         if self.number < 1:
@@ -135,13 +173,16 @@ class Observation:
         frame: the capture.
         cells: the board, row by row; empty where the detector finds no board.
         marks: what can be acted on now, by ascending number, each number once.
-        changed: False when the pixels are those of the observation before.
+        change: how the frame differs from the one before. While much of it moves, nothing is looked for: marks and
+            cells are those of before that the change does not touch.
+        left_out: how many marks more there are than the detector gives.
     """
 
     frame: Frame
     cells: tuple[GridCell, ...]
     marks: tuple[Mark, ...]
-    changed: bool = True
+    change: Change = Change(kind="scene")
+    left_out: int = 0
 
     def mark(self, number: int) -> Mark:
         """The mark with this number.

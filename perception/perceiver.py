@@ -1,14 +1,17 @@
-"""Observe: window state -> capture -> cells and marks. One call a tick."""
+"""Observe: frame -> what changed -> cells and marks -> what the bot offers. One call a tick."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from perception.detect.base import Detected, Detector
+from perception.change import ChangeMeter
+from perception.detect.base import Detected, Detector, Learning, Local, Updating
+from perception.detect.local import redetect
 from perception.errors import NotObservable, OfferError
-from perception.observation import Frame, Mark, Observation
+from perception.observation import Change, Frame, Mark, Observation
 
 OFFER_CURE = "Return a label for some of seen.marks: {mark.number: 'name'}."
 
@@ -17,7 +20,7 @@ Candidates = Callable[[Observation], Mapping[int, str]]
 
 
 class FrameSource(Protocol):
-    """Where frames come from: a live window, or a recording. Called once a tick from the scheduler's thread."""
+    """Where frames come from: a live window, or a recording. Called from the scheduler's thread."""
 
     def grab(self) -> Frame:
         """The next frame; may raise ``NotObservable`` and its kin."""
@@ -25,19 +28,22 @@ class FrameSource(Protocol):
 
 
 class Perceiver:
-    """Turns frames into observations, looking again only when pixels changed.
+    """Turns frames into observations, looking again only where pixels changed.
 
     Args:
         source: where frames come from.
-        detector: what finds cells and marks.
+        detector: what finds cells and marks; a copy of it is used, so that what it learns ends with this perceiver.
         candidates: which marks to offer and what to call them.
     """
 
     def __init__(self, source: FrameSource, detector: Detector, candidates: Candidates) -> None:
         self._source = source
-        self._detector = detector
+        self._detector = copy.deepcopy(detector)
         self._candidates = candidates
-        self._last: tuple[str, Detected] | None = None
+        self._meter = ChangeMeter()
+        self._frame: Frame | None = None
+        self._found: Detected | None = None
+        self._kept: Detected = Detected()
 
     def observe(self) -> Observation:
         """Look once.
@@ -48,19 +54,53 @@ class Perceiver:
             DisplayUnavailable: the X server is gone.
         """
         frame = self._source.grab()
-        changed = self._last is None or self._last[0] != frame.digest
-        if self._last is None or changed:
-            self._last = (frame.digest, self._detect(frame))
-        found = self._last[1]
-        seen = Observation(frame=frame, cells=found.cells, marks=found.marks, changed=changed)
+        change = self._meter.measure(frame)
+        if change.kind == "unchanged" and self._frame is not None:
+            frame = frame.sharing(self._frame)
+        self._frame = frame
+        found = self._look(frame, change)
+        seen = Observation(frame=frame, cells=found.cells, marks=found.marks, change=change, left_out=found.left_out)
         return replace(seen, marks=_offered(seen, self._candidates(seen)))
 
-    def _detect(self, frame: Frame) -> Detected:
+    def confirmed(self, then: Observation, number: int) -> None:
+        """A mark of an earlier observation was acted on, and its pixels changed: for detectors that learn."""
+        if isinstance(self._detector, Learning):
+            self._detector.confirmed(then.frame.pixels, then.mark(number))
+
+    def _look(self, frame: Frame, change: Change) -> Detected:
+        """What is in the frame; looked for where something changed, and nowhere while much of it moves."""
+        found, self._found = self._found, None
+        if change.kind == "motion":
+            self._kept = _untouched(found or self._kept, change)
+            return self._kept
+        if found is None or change.kind == "scene":
+            found = self._asked(frame, lambda: self._detector.detect(frame.pixels))
+        elif change.kind == "local":
+            before = found
+            found = self._asked(frame, lambda: self._again(frame, before, change))
+        self._found = self._kept = found
+        return found
+
+    def _again(self, frame: Frame, before: Detected, change: Change) -> Detected:
+        if isinstance(self._detector, Updating):
+            return self._detector.update(frame.pixels, change.dirty)
+        if isinstance(self._detector, Local):
+            return redetect(self._detector, frame.pixels, before, change.dirty)
+        return self._detector.detect(frame.pixels)
+
+    def _asked(self, frame: Frame, look: Callable[[], Detected]) -> Detected:
         try:
-            return self._detector.detect(frame.pixels)
+            return look()
         except NotObservable as problem:
             problem.frame = frame
             raise
+
+
+def _untouched(found: Detected, change: Change) -> Detected:
+    """Marks that a change leaves alone; the cells, if it leaves all of them alone."""
+    whole = not any(change.touches(cell.box) for cell in found.cells)
+    marks = tuple(mark for mark in found.marks if not change.touches(mark.box))
+    return Detected(cells=found.cells if whole else (), marks=marks, left_out=found.left_out)
 
 
 def _offered(seen: Observation, labels: Mapping[int, str]) -> tuple[Mark, ...]:

@@ -1,13 +1,15 @@
-"""What a detector is."""
+"""What a detector is, and what it may be besides."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perception.geometry import Box
 from perception.observation import GridCell, Mark
 
 
@@ -18,10 +20,12 @@ class Detected:
     Attributes:
         cells: the board, row by row; empty when the detector looks for no board.
         marks: what could be acted on, by ascending number.
+        left_out: how many more marks there were than may be.
     """
 
-    cells: tuple[GridCell, ...]
-    marks: tuple[Mark, ...]
+    cells: tuple[GridCell, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    left_out: int = 0
 
 
 @runtime_checkable
@@ -29,10 +33,40 @@ class Detector(Protocol):
     """Finds what could be acted on.
 
     Called from the scheduler's thread, once for each tick whose pixels changed; it must return within the tick,
-    depend on the pixels alone (a replay must find the same), and never call the actuator. It may raise
-    ``NotObservable`` when the screen does not show what it looks for.
+    depend on this frame and those before it alone (a replay must find the same), and never call the actuator. It may
+    raise ``NotObservable`` when the screen does not show what it looks for. A run works on a deep copy of what the bot
+    declares, so what a detector learns ends with the run. ``check_detector`` holds one to this.
     """
 
     def detect(self, pixels: NDArray[np.uint8]) -> Detected:
         """Look at one frame, ``(height, width, 3)``, BGR."""
+        ...
+
+
+@runtime_checkable
+class Updating(Detector, Protocol):
+    """A detector that keeps what it found, and looks again only where pixels changed."""
+
+    def update(self, pixels: NDArray[np.uint8], dirty: Sequence[Box]) -> Detected:
+        """What is in a frame that differs in ``dirty`` alone from the one that was looked at before."""
+        ...
+
+
+@runtime_checkable
+class Local(Detector, Protocol):
+    """A detector whose marks depend on the pixels near them alone, so that it can be shown a part of the frame.
+
+    Attributes:
+        margin: how far from a mark a pixel may be that it depends on.
+    """
+
+    margin: int
+
+
+@runtime_checkable
+class Learning(Detector, Protocol):
+    """A detector that is told when a click did something."""
+
+    def confirmed(self, pixels: NDArray[np.uint8], mark: Mark) -> None:
+        """A mark of an earlier frame was acted on, and its pixels changed."""
         ...

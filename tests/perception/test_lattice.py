@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from perception.detect.lattice import Lattice, parse_colour
+from perception.detect.colour import parse_colour
+from perception.detect.lattice import Lattice
 from perception.errors import NotObservable
 from perception.geometry import Box
 

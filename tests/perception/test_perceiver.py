@@ -1,31 +1,62 @@
 """Frames to observations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from agent.testing import FixedDetector, Frames, frame
+from agent.testing import FixedDetector, Frames, frame, marks
 from perception.detect.base import Detected
 from perception.errors import NotObservable, OfferError
 from perception.geometry import Box
 from perception.image import read_png, write_png
-from perception.observation import GridCell, Mark, Observation
+from perception.observation import Frame, GridCell, Mark, Observation
 from perception.overlay import draw
 from perception.perceiver import Perceiver
 from perception.sensors import TemplateShown
 
 
 class Counting(FixedDetector):
-    """Counts how often it looks."""
+    """Notes what it was shown; its copies note it in the same place."""
 
-    looks = 0
+    shown: list[tuple[int, ...]]
+
+    def __init__(self, labels: Mapping[int, str | None]) -> None:
+        super().__init__(labels)
+        self.shown = []
+
+    def __deepcopy__(self, memo: object) -> "Counting":
+        return self
+
+    def detect(self, pixels: Any) -> Detected:
+        self.shown.append(pixels.shape)
+        return super().detect(pixels)
+
+
+class Updated(Counting):
+    """Is told where pixels changed."""
+
+    def update(self, pixels: NDArray[np.uint8], dirty: Sequence[Box]) -> Detected:
+        self.shown.append(tuple(box.left for box in dirty))
+        return Detected(marks=marks({4: "new"}))
+
+
+class Learner(FixedDetector):
+    """Learns how often it was right; what it learned can be read on the screen alone."""
+
+    def __init__(self) -> None:
+        super().__init__({1: "none"})
+        self.learned: list[str] = []
 
     def detect(self, pixels: object) -> Detected:
-        self.looks += 1
-        return super().detect(pixels)
+        return Detected(marks=marks({1: ",".join(self.learned) or "none"}))
+
+    def confirmed(self, pixels: NDArray[np.uint8], mark: Mark) -> None:
+        self.learned.append(f"{mark.number} at {pixels[0, 0, 0]}")
 
 
 class Blind:
@@ -42,8 +73,62 @@ def everything(seen: Observation) -> Mapping[int, str]:
 def test_unchanged_pixels_are_not_looked_at_again() -> None:
     detector = Counting({3: None, 5: None})
     perceiver = Perceiver(Frames([frame(10), frame(10), frame(11)]), detector, everything)
-    assert [perceiver.observe().changed for _ in range(3)] == [True, False, True]
-    assert detector.looks == 2
+    assert [perceiver.observe().change.kind for _ in range(3)] == ["scene", "unchanged", "scene"]
+    assert detector.shown == [(240, 320, 3)] * 2
+
+
+def spotted(at: int, *, moving: bool = False) -> Frame:
+    """A grey frame with a spot of one pixel in its first row."""
+    even = frame(100)
+    pixels = even.pixels.copy()
+    pixels[0, at] = 7
+    return replace(even, pixels=pixels, moving=moving)
+
+
+def test_an_updating_detector_is_told_where_to_look() -> None:
+    detector = Updated({3: "old"})
+    perceiver = Perceiver(Frames([spotted(0), spotted(0), spotted(40), frame(9)]), detector, everything)
+    assert [mark.number for _ in range(4) for mark in perceiver.observe().marks] == [3, 3, 4, 3]
+    assert detector.shown == [(240, 320, 3), (0, 32), (240, 320, 3)]
+
+
+def test_while_much_moves_only_what_stands_still_is_there() -> None:
+    moving = replace(frame(9), moving=True)
+    pixels = frame(100).pixels.copy()
+    pixels[:, 48:] = 200  # the marks at 0, 16 and 32 stand still
+    part = replace(frame(), pixels=pixels, moving=True)
+    detector = Counting({1: "a", 2: "b", 3: "c", 5: "d"})
+    perceiver = Perceiver(Frames([frame(100), part, moving, frame(9)]), detector, everything)
+    seen = [perceiver.observe() for _ in range(4)]
+    assert [s.change.kind for s in seen] == ["scene", "motion", "motion", "unchanged"]
+    assert [[mark.number for mark in s.marks] for s in seen] == [[1, 2, 3, 5], [1, 2, 3], [], [1, 2, 3, 5]]
+    assert len(detector.shown) == 2
+
+
+def test_a_game_that_never_rests_is_looked_at_all_the_same() -> None:
+    frames = [replace(frame(shade), moving=True) for shade in range(10, 110, 10)]
+    perceiver = Perceiver(Frames(frames), FixedDetector({1: "a"}), everything)
+    kinds = [perceiver.observe().change.kind for _ in frames]
+    assert kinds == ["scene", "motion", "motion", "motion", "scene", "motion", "motion", "motion", "scene", "motion"]
+
+
+def test_what_a_detector_learns_ends_with_the_run() -> None:
+    declared = Learner()
+    for _ in range(2):
+        perceiver = Perceiver(Frames([frame(10), frame(11)]), declared, lambda seen: {1: str(seen.marks[0].label)})
+        first = perceiver.observe()
+        assert first.marks[0].label == "none"
+        perceiver.confirmed(first, 1)
+        assert perceiver.observe().marks[0].label == "1 at 10"
+
+
+def test_equal_frames_share_their_pixels_and_their_digest() -> None:
+    perceiver = Perceiver(Frames([frame(10), frame(10)]), FixedDetector({}), everything)
+    first = perceiver.observe().frame
+    digest = first.digest
+    second = perceiver.observe().frame
+    assert second.pixels is first.pixels
+    assert vars(second)["digest"] == digest
 
 
 def test_only_the_bots_marks_are_offered_under_its_labels() -> None:

@@ -1,0 +1,78 @@
+"""What changed from one frame to the next, by tiles, and what is worth looking at again because of it."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from perception.geometry import Box
+from perception.observation import Change, Frame
+
+TILE = 16  # pixels; a mark is seldom smaller
+LARGE = 0.35  # share of the tiles from which a change is more than local
+MOTIONS = 3  # frames in motion in a row; then it is looked at all the same, or a game that never rests is never seen
+
+
+class ChangeMeter:
+    """Compares each frame with the one before, pixel by pixel: a change of one level in one pixel is a change."""
+
+    def __init__(self) -> None:
+        self._last: NDArray[np.uint8] | None = None
+        self._motions = 0
+
+    def measure(self, frame: Frame) -> Change:
+        """What changed since the frame that was given before."""
+        last, self._last = self._last, frame.pixels
+        height, width = frame.pixels.shape[:2]
+        change = _change(last, frame, Box(0, 0, width, height))
+        if change.kind == "motion" and self._motions >= MOTIONS:
+            change = Change(kind="scene", dirty=(Box(0, 0, width, height),))
+        self._motions = self._motions + 1 if change.kind == "motion" else 0
+        return change
+
+
+def _change(last: NDArray[np.uint8] | None, frame: Frame, whole: Box) -> Change:
+    if last is None or last.shape != frame.pixels.shape:
+        return Change(kind="scene", dirty=(whole,))
+    if cv2.norm(last, frame.pixels, cv2.NORM_INF) == 0:
+        return Change(kind="unchanged")
+    tiles = changed_tiles(last, frame.pixels)
+    if tiles.mean() < LARGE:
+        return Change(kind="local", dirty=_boxes(tiles, whole))
+    if frame.moving:
+        return Change(kind="motion", dirty=_boxes(tiles, whole))
+    return Change(kind="scene", dirty=(whole,))
+
+
+def changed_tiles(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which tiles of 16 x 16 pixels differ, ``(rows, columns)``; those at the right and lower edge may be smaller."""
+    height, width = after.shape[:2]
+    rows, columns = -(-height // TILE), -(-width // TILE)
+    padding = (0, rows * TILE - height, 0, columns * TILE - width)
+    differs = cv2.copyMakeBorder(cv2.absdiff(before, after), *padding, cv2.BORDER_CONSTANT, value=0)
+    bands = differs.reshape(rows, TILE, -1).max(axis=1)
+    return np.asarray(bands.reshape(rows, columns, -1).max(axis=2) > 0)
+
+
+def _boxes(tiles: NDArray[np.bool_], frame: Box) -> tuple[Box, ...]:
+    """Boxes round the tiles that touch one another, corners too, clipped to the frame; boxes that overlap are one."""
+    _, _, stats, _ = cv2.connectedComponentsWithStats(tiles.astype(np.uint8), connectivity=8)
+    boxes = [Box(*(int(value) for value in row[:4])).scaled(TILE).intersection(frame) for row in stats[1:]]
+    return tuple(merged(boxes))
+
+
+def merged(boxes: list[Box]) -> list[Box]:
+    """Boxes, those that overlap put together until none do."""
+    apart: list[Box] = []
+    for box in boxes:
+        grown, rest = box, apart
+        while True:
+            hit = [other for other in rest if not other.intersection(grown).is_empty]
+            if not hit:
+                break
+            for other in hit:
+                grown = grown.union(other)
+            rest = [other for other in rest if other not in hit]
+        apart = [*rest, grown]
+    return apart

@@ -1,0 +1,127 @@
+"""What a cell shows: by its colours, or by pictures of which like ones have one name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perception.detect.colour import parse_colour
+from perception.image import read_png, write_png
+
+COLOUR_TOLERANCE = 12  # levels a channel may differ; toolkits round 0.5 to 127 or 128
+COLOUR_SHARE = 0.01  # of a cell's pixels; the thinnest digit of a 32-pixel cell covers 0.04
+ALIKE = 3.0  # levels of mean difference up to which two pictures are of one kind; one pixel of rounding stays below
+MOST_KINDS = 500  # a board of noise would be learned without end
+
+Patch = NDArray[np.uint8]
+"""``(height, width, 3)``, BGR: a cell without its outermost pixels."""
+
+
+class CellNamer(Protocol):
+    """Names what a cell shows. It may learn: a run works on a copy of its own."""
+
+    def kind(self, patch: Patch) -> str | None:
+        """The kind. None: nothing that has a name."""
+        ...
+
+
+class ColourKinds:
+    """Kinds by colours.
+
+    Args:
+        kinds: kind -> colours that a cell of that kind shows, as ``#rrggbb`` (several, separated by spaces, must all
+            be there). The first kind that fits is taken.
+    """
+
+    def __init__(self, kinds: Mapping[str, str]) -> None:
+        self._kinds = {kind: tuple(parse_colour(c) for c in colours.split()) for kind, colours in kinds.items()}
+
+    def kind(self, patch: Patch) -> str | None:
+        """The first kind whose colours the patch shows."""
+        levels = patch.astype(np.int16)
+        for kind, colours in self._kinds.items():
+            if all(_share(levels, colour) >= COLOUR_SHARE for colour in colours):
+                return kind
+        return None
+
+
+class CellKinds:
+    """Kinds by pictures. Like cells of a rendered board are alike to the byte, so no text needs to be read.
+
+    Args:
+        examples: kind -> a picture of such a cell without its frame; or a folder of PNGs named by their kinds. A cell
+            that is like none of them gets a kind of its own: ``kind 1``, ``kind 2``, in the order of appearance.
+        learn: False: a cell that is like no example has kind None.
+
+    Raises:
+        OSError: an example is no picture.
+    """
+
+    def __init__(self, examples: Mapping[str, Path | Patch] | Path | None = None, *, learn: bool = True) -> None:
+        if isinstance(examples, Path):
+            examples = {path.stem: path for path in sorted(examples.glob("*.png"))}
+        self._learn = learn
+        self._pictures: dict[str, Patch] = {
+            kind: read_png(each) if isinstance(each, Path) else each.copy() for kind, each in (examples or {}).items()
+        }
+        self._seen: dict[bytes, str | None] = {}
+        self._learned = 0
+
+    def kind(self, patch: Patch) -> str | None:
+        """The kind of the picture that a patch is like; a new one where there is none."""
+        key = hashlib.sha256(repr(patch.shape).encode() + patch.tobytes()).digest()
+        if key not in self._seen:
+            if len(self._seen) >= 10 * MOST_KINDS:
+                self._seen.clear()
+            self._seen[key] = self._like(patch) or self._new(patch)
+        return self._seen[key]
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write a picture of each kind, ``<kind>.png``: rename the files, and give the folder as ``examples``.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / f"{kind}.png" for kind in self._pictures]
+        for path, picture in zip(paths, self._pictures.values(), strict=True):
+            write_png(path, picture)
+        return paths
+
+    def _like(self, patch: Patch) -> str | None:
+        near = [(_difference(patch, picture), kind) for kind, picture in self._pictures.items()]
+        difference, kind = min(near, default=(ALIKE + 1, ""))
+        return kind if difference <= ALIKE else None
+
+    def _new(self, patch: Patch) -> str | None:
+        if not self._learn or len(self._pictures) >= MOST_KINDS:
+            return None
+        self._learned += 1
+        kind = f"kind {self._learned}"
+        self._pictures[kind] = patch.copy()
+        return kind
+
+
+def _difference(one: Patch, other: Patch) -> float:
+    """Mean difference in levels, of the parts round the middles that both have; large where the sizes are far apart."""
+    height, width = (min(a, b) for a, b in zip(one.shape[:2], other.shape[:2], strict=True))
+    if max(abs(one.shape[0] - other.shape[0]), abs(one.shape[1] - other.shape[1])) > 2 or not height * width:
+        return 255.0
+    a, b = (_middle(each, height, width).astype(np.int16) for each in (one, other))
+    return float(np.abs(a - b).mean())
+
+
+def _middle(patch: Patch, height: int, width: int) -> Patch:
+    top, left = (patch.shape[0] - height) // 2, (patch.shape[1] - width) // 2
+    return patch[top : top + height, left : left + width]
+
+
+def _share(patch: NDArray[np.int16], colour: tuple[int, int, int]) -> float:
+    """Fraction of a patch's pixels that have a colour, within the tolerance."""
+    near = (np.abs(patch - np.array(colour, np.int16)) <= COLOUR_TOLERANCE).all(axis=2)
+    return float(near.mean()) if near.size else 0.0

@@ -1,0 +1,191 @@
+"""Several detectors as one: what two of them found is one mark, and a mark keeps its number while it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perception.detect.base import Detected, Detector, Learning, Local, Updating
+from perception.detect.local import redetect
+from perception.errors import NotObservable
+from perception.geometry import Box, overlaps, shared_pixels
+from perception.identity import Identity
+from perception.marks import in_reading_order
+from perception.observation import MAX_TEXT, GridCell, Mark
+
+SAME = 0.6  # overlap from which two finds are one thing
+INSIDE = 0.8  # of a text that must lie within a shape to be its label
+MOST = 200  # marks; more would not fit into a prompt, nor be told apart on a picture
+
+Numbering = Literal["stable", "reading"]
+
+
+class Fusion:
+    """Detectors as one, the most trusted first.
+
+    Finds of different detectors that cover each other are one mark: the box is the more trusted one's, and so is the
+    label where it has one. A text inside a shape without a label becomes its label, and is no mark of its own then.
+
+    Args:
+        detectors: the most trusted first.
+        numbering: ``stable``: a mark keeps its number while its element is there. ``reading``: marks are numbered in
+            reading order in every frame; their ``id`` is the number that they keep.
+        most: marks at most. The more trusted detectors' stay, of one detector's those with a label, of these the
+            first in reading order; ``left_out`` says how many do not.
+
+    Raises:
+        ValueError: no detectors.
+    """
+
+    def __init__(self, *detectors: Detector, numbering: Numbering = "stable", most: int = MOST) -> None:
+        if not detectors or most < 1:
+            raise ValueError(f"expected at least one detector and one mark, found {detectors} and most={most}")
+        self.detectors = detectors
+        self.numbering = numbering
+        self.most = most
+        self._identity = Identity()
+        self._last: list[Detected] = []
+
+    def detect(self, pixels: NDArray[np.uint8]) -> Detected:
+        """What all detectors find.
+
+        Raises:
+            NotObservable: none of them sees what it looks for; what the most trusted one says.
+        """
+        return self._fused(pixels, lambda i: self.detectors[i].detect(pixels))
+
+    def update(self, pixels: NDArray[np.uint8], dirty: Sequence[Box]) -> Detected:
+        """What all detectors find, each looking again only where it must.
+
+        Raises:
+            NotObservable: none of them sees what it looks for; what the most trusted one says.
+        """
+
+        def look(i: int) -> Detected:
+            detector = self.detectors[i]
+            if not self._last:
+                return detector.detect(pixels)
+            if isinstance(detector, Updating):
+                return detector.update(pixels, dirty)
+            if isinstance(detector, Local):
+                return redetect(detector, pixels, self._last[i], dirty)
+            return detector.detect(pixels)
+
+        return self._fused(pixels, look)
+
+    def confirmed(self, pixels: NDArray[np.uint8], mark: Mark) -> None:
+        """Hand on what was confirmed to the detectors that learn."""
+        for detector in self.detectors:
+            if isinstance(detector, Learning):
+                detector.confirmed(pixels, mark)
+
+    def _fused(self, pixels: NDArray[np.uint8], look: Callable[[int], Detected]) -> Detected:
+        found, missed = list[Detected](), list[NotObservable]()
+        for i in range(len(self.detectors)):
+            try:
+                found.append(look(i))
+            except NotObservable as problem:
+                missed.append(problem)
+                found.append(Detected())
+        if len(missed) == len(self.detectors):
+            raise missed[0]
+        self._last = found
+        frame = Box(0, 0, pixels.shape[1], pixels.shape[0])
+        ranked = named(distinct([_clipped(each.marks, frame) for each in found]))
+        kept, left_out = _at_most(ranked, self.most)
+        marks = self._numbered(kept, pixels)
+        cells = next((each.cells for each in found if each.cells), ())
+        return Detected(cells=_as_marks(cells, marks), marks=marks, left_out=left_out)
+
+    def _numbered(self, marks: Sequence[Mark], pixels: NDArray[np.uint8]) -> tuple[Mark, ...]:
+        """Marks under their numbers, ascending."""
+        ordered = [marks[i] for i in in_reading_order([mark.box for mark in marks])]
+        ids = self._identity.follow(ordered, pixels)
+        numbers = ids if self.numbering == "stable" else range(1, len(ids) + 1)
+        again = [replace(m, number=n, id=i) for m, n, i in zip(ordered, numbers, ids, strict=True)]
+        return tuple(sorted(again, key=lambda mark: mark.number))
+
+
+def distinct(ranked: Sequence[Sequence[Mark]]) -> list[list[Mark]]:
+    """Finds of several detectors, the most trusted first, without those that a more trusted one has found too.
+
+    A label that the more trusted one lacks is taken over.
+    """
+    kept, sizes = list[Mark](), list[int]()
+    for marks in ranked:
+        before = len(kept)
+        likeness = overlaps([mark.box for mark in marks], [mark.box for mark in kept])
+        for mark, row in zip(marks, likeness, strict=True):
+            twin = int(row.argmax()) if row.size else 0
+            if not row.size or row[twin] < SAME:
+                kept.append(mark)
+            elif kept[twin].label is None:
+                kept[twin] = replace(kept[twin], label=mark.label)
+        sizes.append(len(kept) - before)
+    return _in_ranks(kept, sizes)
+
+
+def named(ranked: Sequence[Sequence[Mark]]) -> list[list[Mark]]:
+    """Marks without a label under the texts inside them, in reading order; those texts are no marks any more.
+
+    A shape that holds other shapes is no button, and takes no text.
+    """
+    listed = [mark for marks in ranked for mark in marks]
+    inside = _homes(listed)
+    texts: dict[int, list[Mark]] = {}
+    for i, home in inside.items():
+        texts.setdefault(home, []).append(listed[i])
+    said = [replace(mark, label=_joined(texts[i])) if i in texts else mark for i, mark in enumerate(listed)]
+    gone = [i in inside for i in range(len(listed))]
+    ranks = iter(zip(said, gone, strict=True))
+    return [[mark for mark, is_gone in (next(ranks) for _ in marks) if not is_gone] for marks in ranked]
+
+
+def _homes(marks: Sequence[Mark]) -> dict[int, int]:
+    """For each text the shape without a label that it lies in; both by their places in a list."""
+    shapes = [i for i, mark in enumerate(marks) if mark.label is None]
+    areas = np.array([mark.box.area for mark in marks])
+    shared = shared_pixels([marks[i].box for i in shapes], [mark.box for mark in marks])
+    holds = (shared >= INSIDE * areas[None, :]) & (areas[shapes][:, None] > areas[None, :])
+    leaves = [row for row in range(len(shapes)) if not holds[row, shapes].any()]
+    homes = {}
+    for i, mark in enumerate(marks):
+        home = next((shapes[row] for row in leaves if holds[row, i]), None)
+        if mark.label is not None and home is not None:
+            homes[i] = home
+    return homes
+
+
+def _joined(texts: Sequence[Mark]) -> str:
+    words = [texts[i].label or "" for i in in_reading_order([text.box for text in texts])]
+    return " ".join(words)[:MAX_TEXT]
+
+
+def _in_ranks(marks: Sequence[Mark], sizes: Sequence[int]) -> list[list[Mark]]:
+    listed = iter(marks)
+    return [[next(listed) for _ in range(size)] for size in sizes]
+
+
+def _clipped(marks: Sequence[Mark], frame: Box) -> list[Mark]:
+    inside = [replace(mark, box=mark.box.intersection(frame)) for mark in marks]
+    return [mark for mark in inside if not mark.box.is_empty]
+
+
+def _at_most(ranked: Sequence[Sequence[Mark]], most: int) -> tuple[list[Mark], int]:
+    """The marks that stay, and how many do not."""
+    ordered: list[Mark] = []
+    for marks in ranked:
+        reading = [marks[i] for i in in_reading_order([mark.box for mark in marks])]
+        ordered += sorted(reading, key=lambda mark: mark.label is None)
+    return ordered[:most], max(0, len(ordered) - most)
+
+
+def _as_marks(cells: Sequence[GridCell], marks: Sequence[Mark]) -> tuple[GridCell, ...]:
+    """Cells under the numbers of the marks that they are."""
+    numbers = {mark.box: mark.number for mark in marks}
+    free = iter(range(max(numbers.values(), default=0) + 1, max(numbers.values(), default=0) + 1 + len(cells)))
+    return tuple(replace(c, number=numbers[c.box] if c.box in numbers else next(free)) for c in cells)

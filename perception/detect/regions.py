@@ -1,0 +1,80 @@
+"""Closed shapes: buttons, tiles, cards, cells: whatever an edge encloses that is about as full as its box."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from perception.detect.base import Detected
+from perception.geometry import Box
+from perception.marks import numbered
+
+EDGE_STEP = 6  # grey levels between neighbours that make an edge; the faintest grid line met so far is 66
+LARGEST = 0.5  # of the frame; what is larger is the ground that things lie on
+SAME = 0.7  # overlap from which two shapes are one: a button, and its face within its border
+
+
+class Regions:
+    """Finds closed shapes by their edges. They have no labels.
+
+    Args:
+        smallest: least width and height, in pixels.
+        slimmest: most times that a shape may be as long as it is wide.
+        fullest: how much of its box a shape must fill, 0 to 1, its holes counted as full.
+    """
+
+    margin = 2
+
+    def __init__(self, *, smallest: int = 12, slimmest: float = 12.0, fullest: float = 0.75) -> None:
+        if smallest < 1 or slimmest < 1 or not 0 < fullest <= 1:
+            raise ValueError(
+                f"expected smallest >= 1, slimmest >= 1 and fullest within 0 and 1, found {smallest}, {slimmest} and "
+                f"{fullest}"
+            )
+        self.smallest = smallest
+        self.slimmest = slimmest
+        self.fullest = fullest
+
+    def detect(self, pixels: NDArray[np.uint8]) -> Detected:
+        """All shapes; of two that are nearly the same the larger one."""
+        boxes: list[Box] = []
+        for box in sorted(self._shapes(pixels), key=lambda box: -box.area):
+            if not any(box.overlap(other) >= SAME for other in boxes):
+                boxes.append(box)
+        return Detected(marks=numbered((box, None) for box in boxes))
+
+    def _shapes(self, pixels: NDArray[np.uint8]) -> list[Box]:
+        most = pixels.shape[0] * pixels.shape[1] * LARGEST
+        labels, stats = even_regions(pixels)
+        found: list[Box] = []
+        for i, row in enumerate(stats[1:], 1):
+            box = Box(*(int(value) for value in row[:4]))
+            if self._fits(box) and box.area <= most and _filled(labels, i, box) >= self.fullest:
+                found.append(box)
+        return found
+
+    def _fits(self, box: Box) -> bool:
+        short, long = sorted((box.width, box.height))
+        return short >= self.smallest and long <= self.slimmest * short
+
+
+def even_regions(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Regions without an edge inside: which pixel belongs to which, and their boxes and areas as OpenCV gives them.
+
+    The first region is the edges themselves.
+    """
+    grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
+    steps = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, np.ones((2, 2), np.uint8))
+    flat = (steps <= EDGE_STEP).astype(np.uint8)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(flat, connectivity=4)
+    return np.asarray(labels, np.int32), np.asarray(stats, np.int32)
+
+
+def _filled(labels: NDArray[np.int32], region: int, box: Box) -> float:
+    """How much of its box a region fills, with all that it encloses."""
+    patch = (labels[box.top : box.bottom, box.left : box.right] == region).astype(np.uint8)
+    contours, _ = cv2.findContours(patch, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    full = np.zeros_like(patch)
+    cv2.drawContours(full, contours, -1, 1, cv2.FILLED)
+    return float(full.mean())
