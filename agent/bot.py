@@ -66,6 +66,8 @@ class Bot:
         none_of_these: offer one more answer, that none of the marks fits. It is recorded, and nothing is done.
         proof: let each answer end in a text that stands in this tick's grammar alone, so that a reply shows which
             grammar it was decoded under. For hosts that one does not trust; a host in this process needs none.
+        moves_every_s: the game never stands still for so many seconds, since a clock runs or something moves: one that
+            does is reported as frozen. None: it may stand still.
         win_floors: model -> the share of games that it must win: what ``onmark eval --check`` holds the bot to.
 
     All methods are called from the scheduler's thread, once a tick, and must depend on the observation alone: a
@@ -81,6 +83,7 @@ class Bot:
     label_first: ClassVar[bool] = True
     none_of_these: ClassVar[bool] = False
     proof: ClassVar[bool] = False
+    moves_every_s: ClassVar[float | None] = None
     win_floors: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:

@@ -32,6 +32,10 @@ class SystemClock:
         """Sleep, unless the moment has passed."""
         time.sleep(max(0, moment_ns - self.now_ns()) / SECOND_NS)
 
+    def sleep(self, seconds: float) -> None:
+        """``time.sleep``."""
+        time.sleep(seconds)
+
 
 @dataclass
 class ManualClock:

@@ -28,6 +28,7 @@ from perception.live import LiveWindow
 from perception.observation import Observation
 from perception.overlay import draw
 from perception.perceiver import Perceiver
+from perception.watch import Watched
 from perception.window import Desktop
 
 RECORDED_DEPENDENCIES = ("llguidance", "mss", "numpy", "opencv-python", "pyautogui", "pydantic")
@@ -79,12 +80,13 @@ def play(
         clock = SystemClock()
         live = stack.enter_context(closing(LiveWindow(window, clock.now_ns)))
         guardian = stack.enter_context(closing(Guardian()))
+        source = Watched(live, sleep=clock.sleep, moves_every_s=bot.moves_every_s)
         executor = Executor(PyAutoGui(), live.state, guardian)
         recorder = SessionWriter(folder, header(bot, ready, seed, hz))
         snapshot = _Snapshot(folder / "last.png", watcher)
         scheduler = Scheduler(
             bot=bot,
-            perceiver=Perceiver(live, bot.detector, asked(bot.candidates)),
+            perceiver=Perceiver(source, bot.detector, asked(bot.candidates)),
             model=ready,
             actuator=executor,
             recorder=recorder,

@@ -180,7 +180,10 @@ class Scheduler:
         if last is not None:
             outcome = judge(last.action, last.delivery, last.seen, seen)
             target = last.action.target if last.action else None
-            self._ladder.update(outcome, target, waited=last.action is not None and target is None)
+            if outcome == "confirmed" and target is not None:
+                self._perceiver.confirmed(last.seen, target)
+            key = None if target is None else last.seen.mark(target).key
+            self._ladder.update(outcome, key, waited=last.action is not None and target is None)
             fields["verification"] = outcome
         fields["suppressed"] = list(self._ladder.suppressed)
 
@@ -195,7 +198,8 @@ class Scheduler:
         """Say, ask, hold, act."""
         news = self._last.news if self._last else ""
         with self._timed("grammar"):
-            legal = self._grammar.for_tick(seen.marks, self._ladder.suppressed, seen.cells)
+            suppressed = [mark.number for mark in seen.marks if mark.key in self._ladder.suppressed]
+            legal = self._grammar.for_tick(seen.marks, suppressed, seen.cells)
         with self._timed("model"):
             decision = self._decider.decide(seen, legal, news)
         self.report.constraint = self._decider.enforcement

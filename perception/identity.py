@@ -61,7 +61,7 @@ class Identity:
     def _unmoved(self, now: Sequence[_Element]) -> dict[int, int]:
         """Numbers of elements that are as they were."""
         known = {(element.box, element.look): number for number, element in self._known.items()}
-        same = {i: known.get((element.box, element.look)) for i, element in enumerate(now)}
+        same = {i: known.pop((element.box, element.look), None) for i, element in enumerate(now)}
         return {i: number for i, number in same.items() if number is not None}
 
     def _pair(self, now: Sequence[_Element], given: dict[int, int], unlikeliness: _Unlikeliness) -> None:

@@ -15,7 +15,7 @@ from grammar.boundary import Attempt
 from grammar.reply import Dialect
 from perception.errors import BlockedKind, NotObservable, WindowClosed
 from perception.geometry import Box
-from perception.observation import Frame, Observation
+from perception.observation import ChangeKind, Frame, Observation
 
 FORMAT_VERSION = 1
 
@@ -45,20 +45,26 @@ class SessionHeader(Record):
 
 
 class FrameRecord(Record):
-    """Which pixels, and where they were on the screen: boxes are left, top, width, height."""
+    """Which pixels, and where they were on the screen: boxes are left, top, width, height.
+
+    Attributes:
+        moving: much of the picture was still changing when it was taken.
+    """
 
     digest: Digest
     client: BoxRecord
     captured: BoxRecord
     scale: Annotated[float, Field(ge=0.01, le=100)]
+    moving: bool = False
 
 
 class MarkRecord(Record):
-    """A mark as it was offered."""
+    """A mark as it was offered; see ``perception.observation.Mark``."""
 
     number: int
     box: BoxRecord
     label: str | None
+    id: int | None = None
 
 
 class BlockedRecord(Record):
@@ -109,6 +115,8 @@ class TickRecord(Record):
     Attributes:
         blocked: why nothing could be observed; the stages after perception are empty then. ``frame`` is there all the
             same when it was the detector that found nothing.
+        change: how the frame differs from the one before; left out of every comparison, since it follows from them.
+        left_out: how many marks more than those of the detector there were.
         kinds: what each cell shows, row by row, None where nothing is named.
         verification: how the action of the tick before turned out.
         action: the decided action in its one spelling. None: a no-op.
@@ -119,6 +127,8 @@ class TickRecord(Record):
     tick: int
     blocked: BlockedRecord | None = None
     frame: FrameRecord | None = None
+    change: ChangeKind | None = None
+    left_out: int = 0
     kinds: list[str | None] = []
     marks: list[MarkRecord] = []
     verification: str = "inconclusive"
@@ -142,7 +152,7 @@ def frame_record(frame: Frame) -> FrameRecord:
     """A frame as it is written."""
     where = frame.transform
     client, captured = box_record(where.client), box_record(where.captured)
-    return FrameRecord(digest=frame.digest, client=client, captured=captured, scale=where.scale)
+    return FrameRecord(digest=frame.digest, client=client, captured=captured, scale=where.scale, moving=frame.moving)
 
 
 def blocked_fields(problem: NotObservable) -> dict[str, Any]:
@@ -158,8 +168,10 @@ def seen_fields(seen: Observation) -> dict[str, Any]:
     """A record's fields of perception."""
     return {
         "frame": frame_record(seen.frame),
+        "change": seen.change.kind,
+        "left_out": seen.left_out,
         "kinds": [cell.kind for cell in seen.cells],
-        "marks": [MarkRecord(number=m.number, box=box_record(m.box), label=m.label) for m in seen.marks],
+        "marks": [MarkRecord(number=m.number, box=box_record(m.box), label=m.label, id=m.id) for m in seen.marks],
     }
 
 

@@ -26,7 +26,7 @@ from perception.observation import Frame, Observation
 from perception.perceiver import Perceiver
 
 STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("perception", ("blocked", "frame", "kinds", "marks")),
+    ("perception", ("blocked", "frame", "kinds", "marks", "left_out")),
     ("result", ("result",)),
     ("ladder", ("verification", "suppressed")),
     ("grammar", ("grammar",)),

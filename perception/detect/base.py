@@ -57,10 +57,13 @@ class Local(Detector, Protocol):
     """A detector whose marks depend on the pixels near them alone, so that it can be shown a part of the frame.
 
     Attributes:
-        margin: how far from a mark a pixel may be that it depends on.
+        margin: how far round a change its marks may be other than before, in pixels.
     """
 
-    margin: int
+    @property
+    def margin(self) -> int:
+        """Pixels."""
+        ...
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from perception.image import read_png, write_png
 COLOUR_TOLERANCE = 12  # levels a channel may differ; toolkits round 0.5 to 127 or 128
 COLOUR_SHARE = 0.01  # of a cell's pixels; the thinnest digit of a 32-pixel cell covers 0.04
 ALIKE = 3.0  # levels of mean difference up to which two pictures are of one kind; one pixel of rounding stays below
+ROUNDING = 2  # pixels by which cells of one board may differ in size
 MOST_KINDS = 500  # a board of noise would be learned without end
 
 Patch = NDArray[np.uint8]
@@ -108,17 +109,18 @@ class CellKinds:
 
 
 def _difference(one: Patch, other: Patch) -> float:
-    """Mean difference in levels, of the parts round the middles that both have; large where the sizes are far apart."""
+    """Mean difference in levels, as one lies best on the other; large where their sizes are far apart."""
     height, width = (min(a, b) for a, b in zip(one.shape[:2], other.shape[:2], strict=True))
-    if max(abs(one.shape[0] - other.shape[0]), abs(one.shape[1] - other.shape[1])) > 2 or not height * width:
+    if max(abs(one.shape[0] - other.shape[0]), abs(one.shape[1] - other.shape[1])) > ROUNDING or not height * width:
         return 255.0
-    a, b = (_middle(each, height, width).astype(np.int16) for each in (one, other))
-    return float(np.abs(a - b).mean())
+    pairs = [(a, b) for a in _windows(one, height, width) for b in _windows(other, height, width)]
+    return min(float(np.abs(a.astype(np.int16) - b).mean()) for a, b in pairs)
 
 
-def _middle(patch: Patch, height: int, width: int) -> Patch:
-    top, left = (patch.shape[0] - height) // 2, (patch.shape[1] - width) // 2
-    return patch[top : top + height, left : left + width]
+def _windows(patch: Patch, height: int, width: int) -> list[Patch]:
+    """All parts of a patch that have a size."""
+    tops, lefts = range(patch.shape[0] - height + 1), range(patch.shape[1] - width + 1)
+    return [patch[top : top + height, left : left + width] for top in tops for left in lefts]
 
 
 def _share(patch: NDArray[np.int16], colour: tuple[int, int, int]) -> float:

@@ -24,8 +24,6 @@ class Regions:
         fullest: how much of its box a shape must fill, 0 to 1, its holes counted as full.
     """
 
-    margin = 2
-
     def __init__(self, *, smallest: int = 12, slimmest: float = 12.0, fullest: float = 0.75) -> None:
         if smallest < 1 or slimmest < 1 or not 0 < fullest <= 1:
             raise ValueError(

@@ -59,8 +59,9 @@ class Templates:
 
     @property
     def margin(self) -> int:
-        """How far from a mark a pixel may be that it depends on: none outside."""
-        return 0
+        """As far as a find may reach out of a part of the frame."""
+        sides = [max(picture.shape[:2]) for _, picture in self._pictures()]
+        return round(max(sides, default=0) * max(self.scales)) + 1
 
     def detect(self, pixels: NDArray[np.uint8]) -> Detected:
         """All finds; of finds that overlap, the likest."""

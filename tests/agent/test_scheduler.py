@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, repeat
 
 import pytest
@@ -13,9 +14,10 @@ from agent.clock import ManualClock
 from agent.models.base import Artifact, DecodeRequest, Dialect, Model, Prompt, Reply
 from agent.models.scripted import RandomModel, ScriptedModel
 from agent.scheduler import Scheduler
-from agent.testing import DryActuator, FixedReplies, Frames, MemoryRecorder, frame
+from agent.testing import DryActuator, FixedReplies, Frames, MemoryRecorder, frame, marks
+from perception.detect.base import Detected, Detector
 from perception.errors import NotObservable, WindowClosed
-from perception.observation import Frame, Observation
+from perception.observation import Frame, Mark, Observation
 from perception.perceiver import Perceiver
 from tests.agent.bots import QUIT, START, Buttons
 
@@ -28,6 +30,7 @@ class Run:
         replies: Sequence[Reply | str] | Model,
         frames: Sequence[Frame | NotObservable],
         refusals: Sequence[str | None] = (),
+        detector: Detector = Buttons.detector,
     ) -> None:
         bot = Buttons()
         self.model = FixedReplies(chain(replies, repeat(START))) if isinstance(replies, Sequence) else replies
@@ -36,7 +39,7 @@ class Run:
         self.clock = ManualClock()
         self.scheduler = Scheduler(
             bot=bot,
-            perceiver=Perceiver(Frames(frames), bot.detector, bot.candidates),
+            perceiver=Perceiver(Frames(frames), detector, bot.candidates),
             model=self.model,
             actuator=self.actuator,
             recorder=self.recorder,
@@ -113,6 +116,53 @@ def test_a_dead_button_leaves_the_grammar() -> None:
     assert run.actuator.submitted == [Click(mark=3), Click(mark=3), Click(mark=8), Click(mark=8)]
     assert [record.suppressed for record in run.recorder.records] == [[], [], [3], [3]]
     assert run.recorder.records[1].grammar != run.recorder.records[2].grammar
+
+
+class Shifting:
+    """Two buttons that keep their ids and are numbered anew in each frame."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.learned: list[int] = []
+
+    def __deepcopy__(self, memo: object) -> "Shifting":
+        return self
+
+    def detect(self, pixels: object) -> Detected:
+        self.looks += 1
+        start, quit_ = marks({3: "Start", 8: "Quit"})
+        if self.looks % 2:
+            return Detected(marks=(replace(start, id=3), replace(quit_, id=8)))
+        return Detected(marks=(replace(quit_, number=3, id=8), replace(start, number=8, id=3)))
+
+    def confirmed(self, pixels: object, mark: Mark) -> None:
+        self.learned.append(mark.key)
+
+
+def flickering(n: int) -> list[Frame]:
+    """Frames of which only the last pixel changes, which belongs to no button."""
+    pixels = [frame(50).pixels.copy() for _ in range(n)]
+    for i, each in enumerate(pixels):
+        each[-1, -1] = i
+    return [replace(frame(50), pixels=each) for each in pixels]
+
+
+def test_a_dead_button_is_left_out_under_whatever_number_it_has() -> None:
+    swapped = START.replace("3", "8")
+    run = Run([START, swapped, QUIT], flickering(4), detector=Shifting())
+    run.scheduler.run(max_ticks=3)
+    third = run.recorder.records[2]
+    assert third.suppressed == [3]
+    assert third.action == QUIT
+    assert [(mark.number, mark.id) for mark in third.marks] == [(3, 3), (8, 8)]
+
+
+def test_a_confirmed_click_is_told_to_a_detector_that_learns() -> None:
+    detector = Shifting()
+    Run(
+        [START, QUIT.replace("8", "3"), START], [frame(50), frame(60), *flickering(1)], detector=detector
+    ).scheduler.run(max_ticks=3)
+    assert detector.learned == [3, 8]
 
 
 def test_a_game_that_never_reacts_ends_as_stuck() -> None:
