@@ -58,6 +58,10 @@ class Box:
         """True when the point is one of the box's pixels."""
         return self.left <= point.x < self.right and self.top <= point.y < self.bottom
 
+    def holds(self, other: Box) -> bool:
+        """True when all of another box lies within this one."""
+        return self.intersection(other) == other
+
     def intersection(self, other: Box) -> Box:
         """The pixels that both boxes hold; an empty box when there are none."""
         left, top = max(self.left, other.left), max(self.top, other.top)
@@ -192,13 +196,13 @@ class Transform:
     def to_capture(self, point: Point) -> Point:
         """The capture pixel that shows a screen pixel: the left top one where the capture is larger."""
         return Point(
-            round((point.x - self.client.left - self.captured.left) * self.scale),
-            round((point.y - self.client.top - self.captured.top) * self.scale),
+            _first((point.x - self.client.left - self.captured.left) * self.scale),
+            _first((point.y - self.client.top - self.captured.top) * self.scale),
         )
 
     def from_input(self, point: Point) -> Point:
         """The capture pixel under a place in the units of input."""
-        return self.to_capture(Point(round(point.x * self.input_scale), round(point.y * self.input_scale)))
+        return self.to_capture(Point(_first(point.x * self.input_scale), _first(point.y * self.input_scale)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +226,20 @@ class Reduction:
     def to_capture(self, point: Point) -> Point:
         """The capture pixel in the middle of those that an image's pixel shows."""
         (width, height), (columns, rows) = self.capture, self.image
-        return Point((2 * point.x + 1) * width // (2 * columns), (2 * point.y + 1) * height // (2 * rows))
+        return Point(_middle(point.x, width, columns), _middle(point.y, height, rows))
 
     def to_image(self, point: Point) -> Point:
         """The image pixel that shows a capture's pixel."""
         (width, height), (columns, rows) = self.capture, self.image
         return Point(point.x * columns // width, point.y * rows // height)
+
+
+def _first(place: float) -> int:
+    """The first whole pixel from a place on; a place that is whole but for rounding is that pixel."""
+    return math.ceil(place - 1e-6)
+
+
+def _middle(part: int, whole: int, parts: int) -> int:
+    """The middle pixel of those that fall into one of so many parts of a whole."""
+    first, last = -(-part * whole // parts), -(-(part + 1) * whole // parts) - 1
+    return (first + last) // 2

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.detect.base import Detected
-from perception.geometry import Box
+from perception.geometry import Box, overlaps
 from perception.marks import numbered
 
 EDGE_STEP = 6  # grey levels between neighbours that make an edge; the faintest grid line met so far is 66
@@ -36,11 +36,13 @@ class Regions:
 
     def detect(self, pixels: NDArray[np.uint8]) -> Detected:
         """All shapes; of two that are nearly the same the larger one."""
-        boxes: list[Box] = []
-        for box in sorted(self._shapes(pixels), key=lambda box: -box.area):
-            if not any(box.overlap(other) >= SAME for other in boxes):
-                boxes.append(box)
-        return Detected(marks=numbered((box, None) for box in boxes))
+        boxes = sorted(self._shapes(pixels), key=lambda box: (-box.area, box.top, box.left))
+        same = overlaps(boxes, boxes) >= SAME
+        kept: list[int] = []
+        for i in range(len(boxes)):
+            if not same[i, kept].any():
+                kept.append(i)
+        return Detected(marks=numbered((boxes[i], None) for i in kept))
 
     def _shapes(self, pixels: NDArray[np.uint8]) -> list[Box]:
         most = pixels.shape[0] * pixels.shape[1] * LARGEST

@@ -1,0 +1,116 @@
+"""``onmark look``: what the agent would see, in a window or a picture, before there is an agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.live import Live
+from rich.table import Table
+
+from agent.bot import Bot
+from agent.clock import SystemClock
+from agent.console import console, errors
+from agent.errors import WrongUse
+from agent.look import Picture, described, differences, read_expected
+from perception.detect.base import Detector
+from perception.errors import NotObservable
+from perception.image import write_png
+from perception.observation import Observation
+from perception.overlay import draw
+from perception.perceiver import FrameSource, Perceiver
+
+ROWS = 60  # of the table on a terminal; all marks are in the picture and under --json
+
+
+def look_command(
+    target: Annotated[str | None, typer.Argument(help="A PNG, or a window's title. None: the bot's game.")] = None,
+    bot: Annotated[str | None, typer.Option(help="Look with this bot's detector and candidates.")] = None,
+    class_name: Annotated[str | None, typer.Option("--class", help="The window of this class.")] = None,
+    process: Annotated[str | None, typer.Option(help="The window of this program.")] = None,
+    out: Annotated[Path, typer.Option(help="Where the picture with the marks goes.")] = Path("look.png"),
+    save: Annotated[Path | None, typer.Option(help="Where the bare picture goes, to be a test later.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again until Ctrl-C.")] = False,
+    every: Annotated[float, typer.Option(help="Seconds between looks under --watch.", min=0.05, max=60)] = 0.5,
+    expect: Annotated[Path | None, typer.Option(help="Marks that should be there; exit 1 if they are not.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the bot's game.")] = 1,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the marks there.")] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Print tracebacks.")] = False,
+) -> None:
+    """Look once at a window or a PNG: print the marks, and draw them into look.png.
+
+    Example: onmark look shot.png --expect marks.json
+    """
+    from agent.load import load_bot
+
+    player = load_bot(bot) if bot else None
+    wanted = read_expected(expect) if expect else None
+    with _source(target, player, class_name, process, seed) as source:
+        perceiver = Perceiver(source, *_detector(player))
+        if watch:
+            _watch(perceiver, out, every)
+            return
+        seen = perceiver.observe()
+    _write(seen, out, save, json_file)
+    missing = differences(wanted, seen) if wanted is not None else []
+    console.print(look_table(seen))
+    console.print(f"Picture  {out}", soft_wrap=True, markup=False)
+    for line in missing:
+        errors.print(line, style="red", soft_wrap=True, markup=False)
+    raise typer.Exit(1 if missing else 0)
+
+
+def look_table(seen: Observation) -> Table:
+    """The marks of a look, and the cells that have a kind."""
+    board = f", {len(seen.cells)} cells" if seen.cells else ""
+    more = f", {seen.left_out} more left out (Fusion(most=...))" if seen.left_out else ""
+    table = Table(title=f"{len(seen.marks)} marks{board}{more}", title_justify="left")
+    for name in ("mark", "label", "left", "top", "width", "height"):
+        table.add_column(name, justify="left" if name == "label" else "right")
+    for mark in seen.marks[:ROWS]:
+        box = mark.box
+        table.add_row(str(mark.number), mark.label or "", *map(str, (box.left, box.top, box.width, box.height)))
+    if len(seen.marks) > ROWS:
+        table.caption = f"{len(seen.marks) - ROWS} more"
+    return table
+
+
+def _detector(bot: Bot | None) -> tuple[Detector, object]:
+    raise NotImplementedError
+
+
+@contextmanager
+def _source(
+    target: str | None, bot: Bot | None, class_name: str | None, process: str | None, seed: int
+) -> Iterator[FrameSource]:
+    """Where to look."""
+    if target is not None and (target.endswith(".png") or Path(target).is_file()):
+        yield Picture.read(Path(target))
+        return
+    raise WrongUse("", "")
+
+
+def _write(seen: Observation, out: Path, save: Path | None, json_file: Path | None) -> None:
+    write_png(out, draw(seen))
+    if save is not None:
+        write_png(save, seen.frame.pixels)
+    if json_file is not None:
+        json_file.write_text(json.dumps(described(seen), indent=1) + "\n", encoding="utf-8")
+
+
+def _watch(perceiver: Perceiver, out: Path, every: float) -> None:
+    """Look until interrupted: the table on the terminal, the picture in its file, where a viewer shows it anew."""
+    clock = SystemClock()
+    with Live(console=console, screen=False, refresh_per_second=8) as live:
+        while True:
+            try:
+                seen = perceiver.observe()
+                write_png(out, draw(seen))
+                live.update(look_table(seen))
+            except NotObservable as problem:
+                live.update(str(problem))
+            clock.sleep(every)
