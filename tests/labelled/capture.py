@@ -1,17 +1,21 @@
-"""Capture the frames of the labelled set again: ``python -m tests.labelled.capture GAME [FOLDER]``.
+"""Capture the frames of a game again: ``python -m tests.labelled.capture GAME [FOLDER]``.
 
-The labels are not made here: a frame that differs from the one that is stored needs its labels read again.
+``steps.json`` says what is done in each game before its frame is taken; the commands are those of the frames. The
+labels are not made here: a frame that differs from the one that is stored needs its labels read again.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from agent.bot import Game
 from agent.desktop import GAME_DIRECTORIES, display, game_window
@@ -20,85 +24,77 @@ from perception.image import write_png
 from perception.window import Desktop
 
 HERE = Path(__file__).parent
-SETTLED_S = 1.2  # the slowest start and the longest animation among these games
+SETTLED_S = 1.2  # the slowest start and the longest animation of these games
 BUTTONS = {"click": 1, "middle": 2, "right": 3}
+CORNER = "mousemove 1279 799"  # where the pointer lights up nothing
+# GLib's games take no seed, so they are started with a file in the place of /dev/urandom, which takes root.
 SEEDED = 'yes "$0" | head -c 4096 >"$HOME/seed" && mount --bind "$HOME/seed" /dev/urandom && exec "$@"'
 
-# game -> the title of its window, and for each frame its command and what is done then. ``SEED=n`` before a command
-# starts it with /dev/urandom a file of that seed (as root), since GLib's games take no seed.
-SCENES: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "mines": ("Mines", [("env MINES_TILESIZE=32 sgt-mines 9x9n10#1", "")]),
-    "solo": ("Solo", [("sgt-solo 3x3#1", "")]),
-    "samegame": ("Same Game", [("sgt-samegame 15x10c3s2#1", "")]),
-    "net": ("Net", [("sgt-net 5x5#1", "")]),
-    "pattern": ("Pattern", [("sgt-pattern 10x10#1", "")]),
-    "fifteen": ("Fifteen", [("sgt-fifteen 4x4#1", "")]),
-    "guess": ("Guess", [("sgt-guess c6p4g10Bm#1", "")]),
-    "lightup": ("Light Up", [("sgt-lightup 7x7b20s4d0#1", "")]),
-    "lightsoff": ("Puzzle 1", [("SEED=1 lightsoff", "")]),
-    "gnome-2048": ("GNOME 2048", [("SEED=1 gnome-2048", "")]),
-    "xmahjongg": ("xmahjongg", [("xmahjongg -n 7", "")]),
-    "klondike": ("Klondike", [("SEED=1 sol --variation=klondike", "")]),
-    "quadrapassel": ("Quadrapassel", [("SEED=1 quadrapassel", "")]),
-    "iagno": ("Reversi", [("SEED=1 iagno", "")]),
-    "swell-foop": ("Swell Foop", [("SEED=1 swell-foop", "")]),
-    "four-in-a-row": ("Your Turn", [("SEED=1 four-in-a-row", "")]),
-}
+
+def scenes(game: str) -> Iterator[tuple[str, Game, str]]:
+    """For each frame of a game: its name, the game to start, and the steps."""
+    plan: dict[str, Any] = json.loads((HERE / "steps.json").read_text())[game]
+    for name, scene in plan["frames"].items():
+        command = json.loads((HERE / game / f"{name}.json").read_text())["command"]
+        if scene["seed"] is not None:
+            command = ["unshare", "-m", "bash", "-c", SEEDED, str(scene["seed"]), *command]
+        yield name, Game(title=plan["title"], command=command), scene["steps"]
 
 
-def command_of(scene: str) -> list[str]:
-    """The program and its arguments, as they are run."""
-    first, *rest = shlex.split(scene)
-    if not first.startswith("SEED="):
-        return ["env", first, *rest] if "=" in first else [first, *rest]
-    return ["unshare", "-m", "bash", "-c", SEEDED, first.removeprefix("SEED="), *rest]
+def play(steps: str, left: int, top: int) -> None:
+    """Do ``click 10 20; drag 1 2 3 4; key Left; size 600 500; wait 1``, one after the other.
 
-
-def do(steps: str, left: int, top: int) -> None:
-    """Play ``click 10 20; key Left; drag 1 2 3 4; size 600 500; wait 1``: pixels of the client area."""
+    Args:
+        steps: what to do, points in pixels of the client area.
+        left: the client area's first column on the screen.
+        top: its first row.
+    """
     for step in filter(None, (part.strip() for part in steps.split(";"))):
         verb, *values = step.split()
-        if verb in (*BUTTONS, "move", "drag"):
-            x, y, *end = (int(value) for value in values)
-            pointer(f"mousemove {left + x} {top + y} sleep 0.1")
-            if verb == "drag":
-                pointer(f"mousedown 1 sleep 0.1 mousemove {left + end[0] - 9} {top + end[1]} sleep 0.1")
-                pointer(f"mousemove {left + end[0]} {top + end[1]} sleep 0.1 mouseup 1")
-            elif verb != "move":
-                pointer(f"click {BUTTONS[verb]}")
+        if verb == "key":
+            xdotool(f"key {' '.join(values)}")
         elif verb == "size":
-            pointer(f"getactivewindow windowsize {values[0]} {values[1]}")
-        elif verb == "place":
-            pointer(f"getactivewindow windowmove {left + int(values[0])} {top + int(values[1])}")
+            xdotool(f"getactivewindow windowsize {' '.join(values)}")
         elif verb == "wait":
             time.sleep(float(values[0]))
         else:
-            pointer(f"key {' '.join(values)}")
+            point(verb, [int(value) + (top if i % 2 else left) for i, value in enumerate(values)])
         time.sleep(0.3)
 
 
-def pointer(arguments: str) -> None:
+def point(verb: str, where: list[int]) -> None:
+    """Move, click, drag, or place the active window: ``where`` is x and y on the screen, twice for a drag."""
+    x, y, *end = where
+    if verb == "place":
+        xdotool(f"getactivewindow windowmove {x} {y}")
+        return
+    xdotool(f"mousemove {x} {y} sleep 0.1")
+    if verb == "drag":
+        xdotool(f"mousedown 1 sleep 0.1 mousemove {end[0] - 9} {end[1]} sleep 0.1")
+        xdotool(f"mousemove {end[0]} {end[1]} sleep 0.1 mouseup 1")
+    elif verb != "move":
+        xdotool(f"click {BUTTONS[verb]}")
+
+
+def xdotool(arguments: str) -> None:
     """Run xdotool."""
     subprocess.run(["xdotool", *arguments.split()], check=True, timeout=10)
 
 
-def capture(title: str, scene: str, steps: str, path: Path) -> None:
-    """Start a game, play the steps, and write its client area; the pointer waits in the screen's corner."""
-    with tempfile.TemporaryDirectory() as home:
+def capture(game: Game, steps: str, path: Path) -> None:
+    """Start a game in a home of its own, play the steps, and write its client area."""
+    with tempfile.TemporaryDirectory() as home, closing(Desktop()) as desktop:
         env = {"HOME": home, "XDG_CONFIG_HOME": f"{home}/.config", "GSETTINGS_BACKEND": "keyfile"}
         env |= {"DBUS_SESSION_BUS_ADDRESS": "disabled:", "NO_AT_BRIDGE": "1"}
-        env["PATH"] = f"{GAME_DIRECTORIES}:{os.environ['PATH']}"
-        desktop = Desktop()
-        with game_window(Game(title=title, command=command_of(scene), env=env), 1, desktop) as window:
+        env["PATH"] = f"{os.environ['PATH']}:{GAME_DIRECTORIES}"
+        started = Game(title=game.title, command=game.command, env=env)
+        with game_window(started, 1, desktop) as window, closing(Capture()) as grabber:
             time.sleep(SETTLED_S)
             client = window.state().client
-            do(steps, client.left, client.top)
-            pointer("mousemove 1279 799")
+            play(steps, client.left, client.top)
+            xdotool(CORNER)
             time.sleep(SETTLED_S)
-            grabber = Capture()
             write_png(path, grabber.grab(window.state(), time.monotonic_ns()).pixels)
-            grabber.close()
-        desktop.close()
 
 
 def main() -> None:
@@ -106,10 +102,9 @@ def main() -> None:
     game = sys.argv[1]
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else HERE / game
     folder.mkdir(parents=True, exist_ok=True)
-    title, scenes = SCENES[game]
     with display(own=True):
-        for number, (scene, steps) in enumerate(scenes, start=1):
-            capture(title, scene, steps, folder / f"{number:02}.png")
+        for name, started, steps in scenes(game):
+            capture(started, steps, folder / f"{name}.png")
 
 
 if __name__ == "__main__":
