@@ -21,7 +21,9 @@ import typer
 
 from actuation.errors import ActuationError
 from agent.bot import Bot, described
+from agent.cli_bench import bench_app
 from agent.cli_grammar import grammar_command, sweep_command
+from agent.cli_look import look_command
 from agent.console import StatusLine, console, errors, eval_table, report_at_the_end
 from agent.errors import BotError, MissingPiece, WrongUse
 from agent.evaluate import evaluate, missed_goals
@@ -35,6 +37,8 @@ model_app = typer.Typer(no_args_is_help=True, help="The embedded model's weights
 app.add_typer(model_app, name="model")
 app.command("grammar")(grammar_command)
 app.command("sweep")(sweep_command)
+app.command("look")(look_command)
+app.add_typer(bench_app, name="bench")
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 EXIT_BY_ENDING = {"won": 0, "lost": 1, "stuck": 1, "ticks": 1, "blocked": 3, "closed": 3, "stopped": 130}

@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from perception import labelled as read
 from perception.geometry import Box
-from tests.labelled import read
 from tests.labelled.capture import scenes
+
+FRAMES = Path(__file__).parent / "labelled"
 
 SMALLEST_CELL = 8  # pixels
 
 
 @cache
 def labelled() -> tuple[read.Labelled, ...]:
-    return tuple(read.frames())
+    return tuple(read.frames(FRAMES))
 
 
 def test_it_holds_enough_frames_of_enough_games() -> None:
@@ -41,8 +43,6 @@ def test_every_board_is_cells_that_its_kinds_fit() -> None:
             continue
         board = frame.board
         assert min(board.box.width / board.columns, board.box.height / board.rows) >= SMALLEST_CELL, where
-        assert board.cell(0, 0).left == board.box.left
-        assert board.cell(board.rows - 1, board.columns - 1).bottom == board.box.bottom
         if frame.cells is not None:
             assert [len(row) for row in frame.cells] == [board.columns] * board.rows, where
 

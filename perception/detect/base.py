@@ -67,6 +67,20 @@ class Local(Detector, Protocol):
 
 
 @runtime_checkable
+class Reading(Detector, Protocol):
+    """A detector whose marks are texts, which can be the labels of what they stand on.
+
+    Attributes:
+        reads_text: True.
+    """
+
+    @property
+    def reads_text(self) -> bool:
+        """True."""
+        ...
+
+
+@runtime_checkable
 class Learning(Detector, Protocol):
     """A detector that is told when a click did something."""
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from perception.detect.regions import EDGE_STEP, even_regions
-from perception.geometry import Box, bounding
+from perception.detect.regions import EDGE_STEP, even_regions, region_boxes
+from perception.geometry import Box
 
 MIN_SIDE = 8  # pixels of a cell; smaller closed regions are glyphs
 LARGEST_CELL = 200  # pixels of a cell that is found by its lines
-DRAWN = 0.6  # of a cell's side that must be an edge, for the side to be drawn
+DRAWN = 0.45  # of a cell's side that must be an edge, for the side to be drawn; a dashed line is half of one
 SET_OFF = 0.3  # of an outer row's cells that must be seen to be cells, or the row is not the board's
 FAINT = 0.3  # of the clearest lines' strength, below which there is no line
 
@@ -54,7 +55,7 @@ class Board:
     def clearness(self) -> tuple[int, int]:
         """The larger, the clearer: pixels of cells that are seen, times their share, in steps; then their number."""
         cells = max(1, self.rows * self.columns)
-        area = bounding(self.boxes).area
+        area = (self.xs[-1] - self.xs[0]) * (self.ys[-1] - self.ys[0]) if cells > 1 else 0
         return (round(8 * np.log2(max(1.0, area * (self.seen / cells) ** 2))), self.seen)
 
 
@@ -107,8 +108,8 @@ class _Edges:
 def square_regions(pixels: NDArray[np.uint8]) -> list[Box]:
     """Bounding boxes of the even-coloured regions that edges enclose, roughly square ones alone."""
     _, stats = even_regions(pixels)
-    boxes = [Box(*(int(value) for value in row[:4])) for row in stats[1:]]
-    return [b for b in boxes if min(b.width, b.height) >= MIN_SIDE and 0.7 < b.width / b.height < 1.43]
+    boxes = region_boxes(stats, MIN_SIDE).values()
+    return [box for box in boxes if 0.7 < box.width / box.height < 1.43]
 
 
 def _families(regions: Sequence[Box]) -> list[list[Box]]:
@@ -123,6 +124,7 @@ def _families(regions: Sequence[Box]) -> list[list[Box]]:
 
 def _through(family: Sequence[Box]) -> tuple[Board, Board] | None:
     """The lattice through a family's middles, and its core."""
+    family = _in_line(family)
     xs, ys = (_axis([box.center.x for box in family]), _axis([box.center.y for box in family]))
     if xs is None or ys is None:
         return None
@@ -137,6 +139,27 @@ def _through(family: Sequence[Box]) -> tuple[Board, Board] | None:
         xs=xs.edges[left : right + 1], ys=ys.edges[top : bottom + 1], seen=int(seen[top:bottom, left:right].sum())
     )
     return whole, core
+
+
+def _in_line(family: Sequence[Box]) -> list[Box]:
+    """The regions that stand in rows and columns with others: what lies about beside a board is not of it."""
+    kept = list(family)
+    while True:
+        lines = [_line_of([box.center.x for box in kept]), _line_of([box.center.y for box in kept])]
+        sizes = [Counter(line) for line in lines]
+        fewest = [SET_OFF * max(size.values(), default=0) for size in sizes]
+        strong = [
+            all(s[line[i]] >= f for s, line, f in zip(sizes, lines, fewest, strict=True)) for i in range(len(kept))
+        ]
+        if all(strong):
+            return kept
+        kept = list(compress(kept, strong))
+
+
+def _line_of(centers: Sequence[int]) -> list[int]:
+    """For each middle the number of the line that it is on."""
+    means = np.array(_clusters(sorted(centers)))
+    return [int(np.abs(means - center).argmin()) for center in centers]
 
 
 def _core(in_rows: NDArray[np.bool_], in_columns: NDArray[np.bool_]) -> tuple[int, int, int, int]:
@@ -195,7 +218,7 @@ def _clusters(ordered: Sequence[int]) -> list[float]:
             groups[-1].append(value)
         else:
             groups.append([value])
-    return [float(np.mean(group)) for group in groups]
+    return [sum(group) / len(group) for group in groups]
 
 
 def _of_lines(edges: _Edges) -> Board | None:

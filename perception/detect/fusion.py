@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perception.detect.base import Detected, Detector, Learning, Local, Updating
+from perception.detect.base import Detected, Detector, Learning, Local, Reading, Updating
 from perception.detect.local import redetect
 from perception.errors import NotObservable
 from perception.geometry import Box, overlaps, shared_pixels
@@ -19,6 +19,7 @@ from perception.observation import MAX_TEXT, GridCell, Mark
 
 SAME = 0.6  # overlap from which two finds are one thing
 INSIDE = 0.8  # of a text that must lie within a shape to be its label
+WITHIN = 0.9  # of a shape that must lie within a cell for it to be the cell
 MOST = 200  # marks; more would not fit into a prompt, nor be told apart on a picture
 
 Numbering = Literal["stable", "reading"]
@@ -28,7 +29,8 @@ class Fusion:
     """Detectors as one, the most trusted first.
 
     Finds of different detectors that cover each other are one mark: the box is the more trusted one's, and so is the
-    label where it has one. A text inside a shape without a label becomes its label, and is no mark of its own then.
+    label where it has one. What lies within a cell of the board is no mark of its own. A text inside a shape without
+    a label, or inside a cell that nothing but its place names, becomes its label, and is no mark of its own then.
 
     Args:
         detectors: the most trusted first.
@@ -95,10 +97,12 @@ class Fusion:
             raise missed[0]
         self._last = found
         frame = Box(0, 0, pixels.shape[1], pixels.shape[0])
-        ranked = named(distinct([_clipped(each.marks, frame) for each in found]))
-        kept, left_out = _at_most(ranked, self.most)
-        marks = self._numbered(kept, pixels)
         cells = next((each.cells for each in found if each.cells), ())
+        texts = [isinstance(each, Reading) for each in self.detectors]
+        inside = [_clipped(each.marks, frame) for each in found]
+        outside = [marks if text else _outside(marks, cells) for marks, text in zip(inside, texts, strict=True)]
+        kept, left_out = _at_most(named(distinct(outside), texts, cells), self.most)
+        marks = self._numbered(kept, pixels)
         return Detected(cells=_as_marks(cells, marks), marks=marks, left_out=left_out)
 
     def _numbered(self, marks: Sequence[Mark], pixels: NDArray[np.uint8]) -> tuple[Mark, ...]:
@@ -129,35 +133,49 @@ def distinct(ranked: Sequence[Sequence[Mark]]) -> list[list[Mark]]:
     return _in_ranks(kept, sizes)
 
 
-def named(ranked: Sequence[Sequence[Mark]]) -> list[list[Mark]]:
-    """Marks without a label under the texts inside them, in reading order; those texts are no marks any more.
+def named(ranked: Sequence[Sequence[Mark]], texts: Sequence[bool], cells: Sequence[GridCell] = ()) -> list[list[Mark]]:
+    """Shapes and cells under the texts inside them, in reading order; those texts are no marks any more.
 
     A shape that holds other shapes is no button, and takes no text.
+
+    Args:
+        ranked: the marks of each detector.
+        texts: whether a detector's marks are texts.
+        cells: of the board; one that nothing but its place names takes a text.
     """
-    listed = [mark for marks in ranked for mark in marks]
-    inside = _homes(listed)
-    texts: dict[int, list[Mark]] = {}
-    for i, home in inside.items():
-        texts.setdefault(home, []).append(listed[i])
-    said = [replace(mark, label=_joined(texts[i])) if i in texts else mark for i, mark in enumerate(listed)]
-    gone = [i in inside for i in range(len(listed))]
-    ranks = iter(zip(said, gone, strict=True))
-    return [[mark for mark, is_gone in (next(ranks) for _ in marks) if not is_gone] for marks in ranked]
+    nameless = {cell.box for cell in cells if cell.kind is None}
+    listed = [(mark, text) for marks, text in zip(ranked, texts, strict=True) for mark in marks]
+    shapes = [i for i, (mark, text) in enumerate(listed) if not text and (mark.label is None or mark.box in nameless)]
+    words = [i for i, (_, text) in enumerate(listed) if text]
+    homes = _homes([mark.box for mark, _ in listed], shapes, words)
+    inside: dict[int, list[Mark]] = {}
+    for word, home in homes.items():
+        inside.setdefault(home, []).append(listed[word][0])
+    said = [
+        None if i in homes else replace(mark, label=_joined(inside[i])) if i in inside else mark
+        for i, (mark, _) in enumerate(listed)
+    ]
+    rest = iter(said)
+    return [[mark for mark in (next(rest) for _ in marks) if mark is not None] for marks in ranked]
 
 
-def _homes(marks: Sequence[Mark]) -> dict[int, int]:
-    """For each text the shape without a label that it lies in; both by their places in a list."""
-    shapes = [i for i, mark in enumerate(marks) if mark.label is None]
-    areas = np.array([mark.box.area for mark in marks])
-    shared = shared_pixels([marks[i].box for i in shapes], [mark.box for mark in marks])
-    holds = (shared >= INSIDE * areas[None, :]) & (areas[shapes][:, None] > areas[None, :])
-    leaves = [row for row in range(len(shapes)) if not holds[row, shapes].any()]
-    homes = {}
-    for i, mark in enumerate(marks):
-        home = next((shapes[row] for row in leaves if holds[row, i]), None)
-        if mark.label is not None and home is not None:
-            homes[i] = home
-    return homes
+def _homes(boxes: Sequence[Box], shapes: Sequence[int], words: Sequence[int]) -> dict[int, int]:
+    """For each text the shape that it lies in, both by their places in a list."""
+    areas = np.array([box.area for box in boxes], np.int64)
+    shared = shared_pixels([boxes[i] for i in shapes], boxes)
+    holds = (shared >= INSIDE * areas[None, :]) & (areas[list(shapes)][:, None] > areas[None, :])
+    others = [i for i in range(len(boxes)) if i not in set(words)]
+    leaves = [row for row in range(len(shapes)) if not holds[row, others].any()]
+    homes = {word: next((shapes[row] for row in leaves if holds[row, word]), None) for word in words}
+    return {word: home for word, home in homes.items() if home is not None}
+
+
+def _outside(marks: Sequence[Mark], cells: Sequence[GridCell]) -> list[Mark]:
+    """Marks that are cells or lie in none."""
+    boxes = {cell.box for cell in cells}
+    shared = shared_pixels([mark.box for mark in marks], [cell.box for cell in cells])
+    most = shared.max(axis=1, initial=0)
+    return [m for m, inside in zip(marks, most, strict=True) if m.box in boxes or inside < WITHIN * m.box.area]
 
 
 def _joined(texts: Sequence[Mark]) -> str:

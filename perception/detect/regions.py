@@ -48,15 +48,14 @@ class Regions:
         most = pixels.shape[0] * pixels.shape[1] * LARGEST
         labels, stats = even_regions(pixels)
         found: list[Box] = []
-        for i, row in enumerate(stats[1:], 1):
-            box = Box(*(int(value) for value in row[:4]))
+        for i, box in region_boxes(stats, self.smallest).items():
             if self._fits(box) and box.area <= most and _filled(labels, i, box) >= self.fullest:
                 found.append(box)
         return found
 
     def _fits(self, box: Box) -> bool:
         short, long = sorted((box.width, box.height))
-        return short >= self.smallest and long <= self.slimmest * short
+        return long <= self.slimmest * short
 
 
 def even_regions(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -69,6 +68,12 @@ def even_regions(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[
     flat = (steps <= EDGE_STEP).astype(np.uint8)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(flat, connectivity=4)
     return np.asarray(labels, np.int32), np.asarray(stats, np.int32)
+
+
+def region_boxes(stats: NDArray[np.int32], smallest: int) -> dict[int, Box]:
+    """The boxes of regions that are at least so wide and high, by the regions' numbers."""
+    large = np.flatnonzero((stats[1:, 2:4] >= smallest).all(axis=1)) + 1
+    return {int(i): Box(*map(int, stats[i, :4])) for i in large}
 
 
 def _filled(labels: NDArray[np.int32], region: int, box: Box) -> float:

@@ -44,6 +44,12 @@ class Finds:
         self.learned.append(mark.number)
 
 
+class Reads(Finds):
+    """Finds texts."""
+
+    reads_text = True
+
+
 class Sees:
     """Sees nothing."""
 
@@ -71,7 +77,7 @@ def test_a_label_is_taken_over_where_the_more_trusted_one_has_none() -> None:
 
 def test_a_text_inside_a_shape_is_its_label() -> None:
     words = {Box(25, 25, 20, 10): "New", Box(48, 25, 28, 10): "Game", Box(200, 200, 40, 10): "Score"}
-    fusion = Fusion(Finds({A: None, B: None}), Finds(words))
+    fusion = Fusion(Finds({A: None, B: None}), Reads(words))
     assert labels(fusion.detect(screen())) == {
         1: (A, "New Game"),
         2: (B, None),
@@ -81,7 +87,7 @@ def test_a_text_inside_a_shape_is_its_label() -> None:
 
 def test_a_shape_that_holds_shapes_takes_no_text() -> None:
     panel = Box(5, 5, 300, 200)
-    fusion = Fusion(Finds({panel: None, A: None}), Finds({Box(200, 150, 40, 10): "Score"}))
+    fusion = Fusion(Finds({panel: None, A: None}), Reads({Box(200, 150, 40, 10): "Score"}))
     assert [mark.label for mark in fusion.detect(screen()).marks] == [None, None, "Score"]
 
 
@@ -120,6 +126,22 @@ def test_a_board_and_what_is_beside_it() -> None:
         assert next(mark for mark in found.marks if mark.number == cell.number).box == cell.box
 
 
+def test_what_lies_in_a_cell_is_the_cell_and_a_text_there_its_label() -> None:
+    pixels = board(3, 3, 30)
+    cells = Lattice(rows=3, columns=3).detect(pixels).cells
+    coin = Box(cells[4].box.left, cells[4].box.top, 12, 12)
+    found = Fusion(Lattice(rows=3, columns=3), Finds({coin: "coin"}), Reads({coin: "64"})).detect(pixels)
+    assert len(found.marks) == 9
+    assert [mark.label for mark in found.marks] == ["A1", "B1", "C1", "A2", "64", "C2", "A3", "B3", "C3"]
+
+
+def test_a_frame_round_a_board_takes_nothing_from_it() -> None:
+    pixels = board(3, 3, 30)
+    frame = Box(28, 14, 100, 100)
+    found = Fusion(Lattice(rows=3, columns=3), Finds({frame: None})).detect(pixels)
+    assert len(found.marks) == 10
+
+
 def test_who_sees_nothing_is_passed_over_unless_nobody_does() -> None:
     assert labels(Fusion(Sees("board"), Finds({A: "start"})).detect(screen())) == {1: (A, "start")}
     with pytest.raises(NotObservable, match=r"No board\."):
@@ -137,7 +159,7 @@ def test_what_is_confirmed_is_handed_on() -> None:
 
 def test_distinct_and_named_of_nothing() -> None:
     assert distinct([[], []]) == [[], []]
-    assert named([[], []]) == [[], []]
+    assert named([[], []], [False, True]) == [[], []]
 
 
 class Seen(Colour):

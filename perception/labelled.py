@@ -1,4 +1,7 @@
-"""Read the labelled set."""
+"""Frames with what is on them, labelled by people or by the game's own known board: what detectors are measured on.
+
+A folder a game; ``GAME/NN.png`` is a window's client area, ``GAME/NN.json`` what is on it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from perception.geometry import Box
 from perception.image import read_png
 
-HERE = Path(__file__).parent
 HIDDEN = "hidden"  # the word for a cell that something covers: not to be judged
 
 Kind = Literal["tile", "card", "button", "menu", "piece", "text"]
@@ -37,11 +39,10 @@ class Board:
     columns: int
     box: Box
 
-    def cell(self, row: int, column: int) -> Box:
-        """The box of one cell, rows and columns from 0."""
-        left, right = (self.box.left + round(self.box.width * c / self.columns) for c in (column, column + 1))
-        top, bottom = (self.box.top + round(self.box.height * r / self.rows) for r in (row, row + 1))
-        return Box(left, top, right - left, bottom - top)
+    @property
+    def cells(self) -> list[Box]:
+        """The boxes of all cells, row by row."""
+        return self.box.split(self.rows, self.columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +108,8 @@ class _Frame(_Record):
     elements: tuple[_Element, ...]
 
 
-def frames(folder: Path = HERE) -> list[Labelled]:
-    """Every frame of the set, by game, then by name.
+def frames(folder: Path) -> list[Labelled]:
+    """Every labelled frame of a folder, by game, then by name.
 
     Raises:
         ValueError: a file of labels is not as declared; says which.

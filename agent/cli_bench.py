@@ -1,0 +1,111 @@
+"""``onmark bench``: measurements, as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE
+from rich.table import Table
+
+from agent.console import console, errors
+from agent.errors import WrongUse
+from perception.score import Row
+
+LABELLED = Path("tests/labelled")
+FLOORS = {"board": (0.9, 0.8), "cell kinds": (0.95, 0.85), "board and regions": (0.9, 0.75)}
+"""Detector -> the precision and the recall, over all games, that ``--check`` holds it to."""
+
+bench_app = typer.Typer(help="Measurements, as tables.", no_args_is_help=True)
+
+
+@bench_app.command("perception")
+def bench_perception(
+    folder: Annotated[Path, typer.Argument(help="Labelled frames: GAME/NN.png and GAME/NN.json.")] = LABELLED,
+    detector: Annotated[str, typer.Option(help="Only detectors whose name contains this.")] = "",
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the table there.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 and name each goal that is missed.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print tracebacks.")] = False,
+) -> None:
+    """Precision and recall of each detector on each game's labelled frames, with 95 % intervals.
+
+    Example: onmark bench perception tests/labelled
+    """
+    from perception.labelled import frames
+    from perception.score import DETECTORS, score
+
+    chosen = {name: each for name, each in DETECTORS.items() if detector in name}
+    if not chosen:
+        raise WrongUse(f"Expected a detector out of {', '.join(DETECTORS)}, found {detector!r}.", "Choose one.")
+    try:
+        labelled = frames(folder)
+    except ValueError as problem:
+        raise WrongUse(f"{problem}.", "Correct it.") from problem
+    if not labelled:
+        raise WrongUse(f"Expected labelled frames in {folder}, found none.", f"Such as {LABELLED} of the repository.")
+    rows = []
+    for row in score(labelled, chosen):
+        rows.append(row)
+        if row.game == "all":
+            errors.print(f"{row.detector}: done", highlight=False)
+    console.print(score_table(rows))
+    if json_file is not None:
+        json_file.write_text(json.dumps([_as_json(row) for row in rows], indent=1) + "\n", encoding="utf-8")
+    missed = missed_floors(rows, FLOORS)
+    for goal in missed:
+        errors.print(f"missed: {goal}", style="red", soft_wrap=True, markup=False)
+    raise typer.Exit(1 if check and missed else 0)
+
+
+def missed_floors(rows: list[Row], floors: Mapping[str, tuple[float, float]]) -> list[str]:
+    """The goals that are missed over all games."""
+    missed = []
+    for row in rows:
+        if row.game != "all" or row.detector not in floors:
+            continue
+        count = row.count
+        shares = (count.right / max(1, count.found), count.reached / max(1, count.wanted))
+        for name, share, floor in zip(("precision", "recall"), shares, floors[row.detector], strict=True):
+            if share < floor:
+                missed.append(f"{row.detector}: {name}: expected at least {floor}, found {share:.3f}")
+    return missed
+
+
+def score_table(rows: list[Row]) -> Table:
+    """Precision and recall, a line a detector and game."""
+    table = Table(title="Perception: per cent, and the 95 % interval", title_justify="left", box=SIMPLE)
+    for name in ("detector", "game"):
+        table.add_column(name, no_wrap=True)
+    for name in ("frames", "found", "precision", "wanted", "recall"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        count = row.count
+        table.add_row(
+            row.detector,
+            row.game,
+            str(row.frames),
+            str(count.found),
+            _share(count.right, count.found),
+            str(count.wanted),
+            _share(count.reached, count.wanted),
+            style="bold" if row.game == "all" else None,
+            end_section=row.game == "all",
+        )
+    return table
+
+
+def _share(hits: int, of: int) -> str:
+    """A share with its interval; nothing for a share of nothing."""
+    from perception.score import wilson
+
+    if not of:
+        return ""
+    low, high = wilson(hits, of)
+    return f"{hits / of:.1%} ({low:.0%} to {high:.0%})".replace("%", "")
+
+
+def _as_json(row: Row) -> dict[str, object]:
+    return {"detector": row.detector, "game": row.game, "frames": row.frames, **row.count._asdict()}
