@@ -51,7 +51,7 @@ def bench_perception(
         rows.append(row)
         if row.game == "all":
             errors.print(f"{row.detector}: done", highlight=False)
-    console.print(score_table(rows))
+    console.print(*score_tables(rows), sep="\n")
     if json_file is not None:
         json_file.write_text(json.dumps([_as_json(row) for row in rows], indent=1) + "\n", encoding="utf-8")
     missed = missed_floors(rows, FLOORS)
@@ -74,27 +74,20 @@ def missed_floors(rows: list[Row], floors: Mapping[str, tuple[float, float]]) ->
     return missed
 
 
-def score_table(rows: list[Row]) -> Table:
-    """Precision and recall, a line a detector and game."""
-    table = Table(title="Perception: per cent, and the 95 % interval", title_justify="left", box=SIMPLE)
-    for name in ("detector", "game"):
-        table.add_column(name, no_wrap=True)
-    for name in ("frames", "found", "precision", "wanted", "recall"):
-        table.add_column(name, justify="right", no_wrap=True)
+def score_tables(rows: list[Row]) -> list[Table]:
+    """Precision and recall: a table a detector, a line a game."""
+    tables: dict[str, Table] = {}
     for row in rows:
+        if row.detector not in tables:
+            table = tables[row.detector] = Table(title=f"{row.detector}, per cent", title_justify="left", box=SIMPLE)
+            table.add_column("game", no_wrap=True)
+            for name in ("frames", "found", "precision", "wanted", "recall"):
+                table.add_column(name, justify="right", no_wrap=True)
         count = row.count
-        table.add_row(
-            row.detector,
-            row.game,
-            str(row.frames),
-            str(count.found),
-            _share(count.right, count.found),
-            str(count.wanted),
-            _share(count.reached, count.wanted),
-            style="bold" if row.game == "all" else None,
-            end_section=row.game == "all",
-        )
-    return table
+        precision, recall = _share(count.right, count.found), _share(count.reached, count.wanted)
+        cells = (row.game, str(row.frames), str(count.found), precision, str(count.wanted), recall)
+        tables[row.detector].add_row(*cells, style="bold" if row.game == "all" else None)
+    return list(tables.values())
 
 
 def _share(hits: int, of: int) -> str:
@@ -104,7 +97,7 @@ def _share(hits: int, of: int) -> str:
     if not of:
         return ""
     low, high = wilson(hits, of)
-    return f"{hits / of:.1%} ({low:.0%} to {high:.0%})".replace("%", "")
+    return f"{hits / of:.1%} ({low:.0%}-{high:.0%})".replace("%", "")
 
 
 def _as_json(row: Row) -> dict[str, object]:

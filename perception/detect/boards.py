@@ -7,18 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from perception.detect.regions import EDGE_STEP, even_regions, region_boxes
+from perception.detect.lines import Edges, bordered, drawn, lines_of
+from perception.detect.regions import even_regions, region_boxes
 from perception.geometry import Box
 
 MIN_SIDE = 8  # pixels of a cell; smaller closed regions are glyphs
-LARGEST_CELL = 200  # pixels of a cell that is found by its lines
-DRAWN = 0.45  # of a cell's side that must be an edge, for the side to be drawn; a dashed line is half of one
 SET_OFF = 0.3  # of an outer row's cells that must be seen to be cells, or the row is not the board's
-FAINT = 0.3  # of the clearest lines' strength, below which there is no line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,32 +74,14 @@ def _order(board: Board) -> tuple[int, int]:
 def _candidates(pixels: NDArray[np.uint8]) -> Iterator[tuple[Board, Board]]:
     """Boards as they are found, and without their outer rows and columns."""
     frame = (pixels.shape[1], pixels.shape[0])
+    edges = Edges.of(pixels)
     for family in _families(square_regions(pixels)):
-        found = _through(family)
+        found = _through(family, edges)
         if found is not None:
             yield _inside(found[0], *frame), _inside(found[1], *frame)
-    edges = _Edges.of(pixels)
-    lines = _of_lines(edges)
+    lines = lines_of(edges)
     if lines is not None:
-        yield lines, _trimmed(lines, edges)
-
-
-@dataclass(frozen=True, slots=True)
-class _Edges:
-    """Where a frame's levels step: ``upright[y, x]`` between x - 1 and x, ``level[y, x]`` between y - 1 and y."""
-
-    upright: NDArray[np.uint8]
-    level: NDArray[np.uint8]
-
-    @classmethod
-    def of(cls, pixels: NDArray[np.uint8]) -> _Edges:
-        grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
-        upright, level = np.zeros_like(grey), np.zeros_like(grey)
-        if grey.shape[1] > 1:
-            upright[:, 1:] = cv2.absdiff(grey[:, 1:], grey[:, :-1]) > EDGE_STEP
-        if grey.shape[0] > 1:
-            level[1:] = cv2.absdiff(grey[1:], grey[:-1]) > EDGE_STEP
-        return cls(upright, level)
+        yield _between(*lines, edges)
 
 
 def square_regions(pixels: NDArray[np.uint8]) -> list[Box]:
@@ -122,23 +101,37 @@ def _families(regions: Sequence[Box]) -> list[list[Box]]:
     return [family for i, family in enumerate(families) if family and family not in families[:i]]
 
 
-def _through(family: Sequence[Box]) -> tuple[Board, Board] | None:
+def _through(family: Sequence[Box], edges: Edges) -> tuple[Board, Board] | None:
     """The lattice through a family's middles, and its core."""
     family = _in_line(family)
     xs, ys = (_axis([box.center.x for box in family]), _axis([box.center.y for box in family]))
     if xs is None or ys is None:
         return None
-    seen = np.zeros((ys.count, xs.count), np.bool_)
+    shapes = np.zeros((ys.count, xs.count), np.bool_)
     for box in family:
         row, column = ys.cell(box.center.y), xs.cell(box.center.x)
         if 0 <= row < ys.count and 0 <= column < xs.count:
-            seen[row, column] = True
-    whole = Board(xs=xs.edges, ys=ys.edges, seen=int(seen.sum()))
-    top, bottom, left, right = _core(seen, seen)
-    core = Board(
-        xs=xs.edges[left : right + 1], ys=ys.edges[top : bottom + 1], seen=int(seen[top:bottom, left:right].sum())
-    )
-    return whole, core
+            shapes[row, column] = True
+    seen = shapes | bordered(xs.edges, ys.edges, edges)
+    return _with_core(xs.edges, ys.edges, seen, _core(shapes, shapes))
+
+
+def _between(xs: tuple[int, ...], ys: tuple[int, ...], edges: Edges) -> tuple[Board, Board]:
+    """The lattice of some lines, and its core: outer rows in which hardly a cell is set off from the next are not."""
+    sides, floors = drawn(xs, ys, edges)
+    inner_sides = np.pad(sides[:, 1:-1], ((0, 0), (0, 1)), mode="edge")
+    inner_floors = np.pad(floors[1:-1], ((0, 1), (0, 0)), mode="edge")
+    return _with_core(xs, ys, bordered(xs, ys, edges), _core(inner_sides, inner_floors))
+
+
+def _with_core(
+    xs: tuple[int, ...], ys: tuple[int, ...], seen: NDArray[np.bool_], core: tuple[int, int, int, int]
+) -> tuple[Board, Board]:
+    """A lattice and a part of it, which rows and columns bound: top, bottom, left, right."""
+    top, bottom, left, right = core
+    inner = int(seen[top:bottom, left:right].sum())
+    whole = Board(xs=xs, ys=ys, seen=int(seen.sum()))
+    return whole, Board(xs=xs[left : right + 1], ys=ys[top : bottom + 1], seen=inner)
 
 
 def _in_line(family: Sequence[Box]) -> list[Box]:
@@ -219,86 +212,6 @@ def _clusters(ordered: Sequence[int]) -> list[float]:
         else:
             groups.append([value])
     return [sum(group) / len(group) for group in groups]
-
-
-def _of_lines(edges: _Edges) -> Board | None:
-    """The lattice of the lines that repeat most clearly; the part of each axis narrows the other one's."""
-    height, width = edges.level.shape
-    ys, xs = (0, height), (0, width)
-    columns: tuple[int, ...] = ()
-    rows: tuple[int, ...] = ()
-    for _ in range(3):
-        columns = _repeated(edges.upright[ys[0] : ys[-1]].mean(axis=0))
-        if len(columns) < 3:
-            return None
-        xs = (columns[0], columns[-1])
-        rows = _repeated(edges.level[:, xs[0] : xs[-1]].mean(axis=1))
-        if len(rows) < 3:
-            return None
-        ys = (rows[0], rows[-1])
-    return _seen(columns, rows, edges)
-
-
-def _repeated(strength: NDArray[np.float64]) -> tuple[int, ...]:
-    """The longest run of lines at equal distances, out of each place's strength as a line."""
-    best, pitch, first = 0.0, 0, 0
-    for distance in range(MIN_SIDE, min(LARGEST_CELL, len(strength) // 3) + 1):
-        whole = strength[: len(strength) // distance * distance].reshape(-1, distance)
-        clear = (whole - strength.mean()).mean(axis=0) * np.sqrt(len(whole))
-        if clear.max() > 1.02 * best:  # twice the distance is never clearer; a hair more is chance
-            best, pitch, first = float(clear.max()), distance, int(clear.argmax())
-    return _longest_run(strength, range(first, len(strength), pitch)) if pitch else ()
-
-
-def _longest_run(strength: NDArray[np.float64], places: range) -> tuple[int, ...]:
-    """The most places in a row that hold a line; a single one may be missing in between."""
-    near = np.array([strength[max(0, place - 1) : place + 2].max() for place in places])
-    lines = near >= FAINT * np.sort(near)[-max(3, len(near) // 3) :].mean()
-    runs, run = [[0]], list[int]()
-    for i, is_line in enumerate(lines):
-        if is_line and (not run or i - run[-1] <= 2):
-            run = [*range(run[0], i + 1)] if run else [i]
-        elif is_line:
-            run = [i]
-        runs.append(run)
-    return tuple(places[i] for i in max(runs, key=len))
-
-
-def _drawn(xs: Sequence[int], ys: Sequence[int], edges: _Edges) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which sides are drawn, by an edge along most of them and two pixels off at most.
-
-    Upright ones ``(rows, columns + 1)``, level ones ``(rows + 1, columns)``.
-    """
-    upright = np.asarray(cv2.dilate(edges.upright, np.ones((1, 5), np.uint8)), np.uint8)
-    level = np.asarray(cv2.dilate(edges.level, np.ones((5, 1), np.uint8)), np.uint8)
-    return _along(upright, xs, ys) >= DRAWN, (_along(level.T, ys, xs) >= DRAWN).T
-
-
-def _bordered(sides: NDArray[np.bool_], floors: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which cells, ``(rows, columns)``, have at least two drawn sides."""
-    return np.asarray(np.sum([sides[:, :-1], sides[:, 1:], floors[:-1], floors[1:]], axis=0) >= 2)
-
-
-def _seen(xs: Sequence[int], ys: Sequence[int], edges: _Edges) -> Board:
-    """A lattice, with how many of its cells are to be seen."""
-    return Board(xs=tuple(xs), ys=tuple(ys), seen=int(_bordered(*_drawn(xs, ys, edges)).sum()))
-
-
-def _along(mask: NDArray[np.uint8], xs: Sequence[int], ys: Sequence[int]) -> NDArray[np.float64]:
-    """Share of edges along each upright line between each pair of rows: ``(len(ys) - 1, len(xs))``."""
-    lines = mask[:, np.clip(xs, 0, mask.shape[1] - 1)].astype(np.float64)
-    sums = np.vstack([np.zeros((1, len(xs))), lines.cumsum(axis=0)])
-    ends = np.clip(ys, 0, mask.shape[0])
-    return np.asarray(np.diff(sums[ends], axis=0) / np.maximum(1, np.diff(ends))[:, None])
-
-
-def _trimmed(board: Board, edges: _Edges) -> Board:
-    """A board of lines without outer rows and columns in which hardly a cell is set off from the next."""
-    sides, floors = _drawn(board.xs, board.ys, edges)
-    inner_sides = np.pad(sides[:, 1:-1], ((0, 0), (0, 1)), mode="edge")
-    inner_floors = np.pad(floors[1:-1], ((0, 1), (0, 0)), mode="edge")
-    top, bottom, left, right = _core(inner_sides, inner_floors)
-    return _seen(board.xs[left : right + 1], board.ys[top : bottom + 1], edges)
 
 
 def _inside(board: Board, width: int, height: int) -> Board:

@@ -15,7 +15,7 @@ from perception.geometry import Box
 from perception.observation import GridCell, Mark
 
 FULL = 0.5  # of the cells that must be there to be seen; the others are filled in
-CLEAR = 0.85  # the same, of a board whose size is not declared
+CLEAR = 0.9  # the same, of a board whose size is not declared
 FEWEST = 3  # rows and columns of such a board; two rows of alike shapes are cards or buttons
 
 
