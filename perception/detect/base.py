@@ -54,11 +54,15 @@ class Updating(Detector, Protocol):
 
 @runtime_checkable
 class Local(Detector, Protocol):
-    """A detector whose marks depend on the pixels near them alone, so that it can be shown a part of the frame.
+    """A detector whose marks depend on the pixels near them alone, so that it can look at a part of the frame.
 
     Attributes:
         margin: how far round a change its marks may be other than before, in pixels.
     """
+
+    def detect_part(self, pixels: NDArray[np.uint8], part: Box) -> list[Mark]:
+        """The marks within a part of a frame, in the frame's coordinates; those that the part's edge cuts too."""
+        ...
 
     @property
     def margin(self) -> int:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.detect.base import Detected
+from perception.detect.local import cropped, placed, whole
 from perception.geometry import Box
-from perception.marks import numbered
+from perception.observation import Mark
 
 
 def parse_colour(text: str) -> tuple[int, int, int]:
@@ -48,7 +49,12 @@ class Colour:
 
     def detect(self, pixels: NDArray[np.uint8]) -> Detected:
         """All patches; pixels belong together that touch, corners too."""
-        return Detected(marks=numbered((box, name) for name in self.colours for box in self._patches(pixels, name)))
+        return Detected(marks=tuple(self.detect_part(pixels, whole(pixels))))
+
+    def detect_part(self, pixels: NDArray[np.uint8], part: Box) -> list[Mark]:
+        """The patches of a part of the frame."""
+        crop = cropped(pixels, part)
+        return placed(((box, name) for name in self.colours for box in self._patches(crop, name)), part)
 
     def _patches(self, pixels: NDArray[np.uint8], name: str) -> list[Box]:
         colour = np.array(self.colours[name], np.int16)

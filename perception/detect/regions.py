@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.detect.base import Detected
+from perception.detect.local import cropped, placed, whole
 from perception.geometry import Box, overlaps
-from perception.marks import numbered
+from perception.observation import Mark
 
 EDGE_STEP = 6  # grey levels between neighbours that make an edge; the faintest grid line met so far is 66
 LARGEST = 0.5  # of the frame; what is larger is the ground that things lie on
@@ -24,6 +25,8 @@ class Regions:
         fullest: how much of its box a shape must fill, 0 to 1, its holes counted as full.
     """
 
+    margin = 2
+
     def __init__(self, *, smallest: int = 12, slimmest: float = 12.0, fullest: float = 0.75) -> None:
         if smallest < 1 or slimmest < 1 or not 0 < fullest <= 1:
             raise ValueError(
@@ -36,22 +39,29 @@ class Regions:
 
     def detect(self, pixels: NDArray[np.uint8]) -> Detected:
         """All shapes; of two that are nearly the same the larger one."""
-        boxes = sorted(self._shapes(pixels), key=lambda box: (-box.area, box.top, box.left))
+        return Detected(marks=tuple(self.detect_part(pixels, whole(pixels))))
+
+    def detect_part(self, pixels: NDArray[np.uint8], part: Box) -> list[Mark]:
+        """The shapes of a part of the frame."""
+        boxes = sorted(self._shapes(cropped(pixels, part), whole(pixels)), key=lambda b: (-b.area, b.top, b.left))
         same = overlaps(boxes, boxes) >= SAME
         kept: list[int] = []
         for i in range(len(boxes)):
             if not same[i, kept].any():
                 kept.append(i)
-        return Detected(marks=numbered((boxes[i], None) for i in kept))
+        return placed(((boxes[i], None) for i in kept), part)
 
-    def _shapes(self, pixels: NDArray[np.uint8]) -> list[Box]:
-        most = pixels.shape[0] * pixels.shape[1] * LARGEST
+    def _shapes(self, pixels: NDArray[np.uint8], frame: Box) -> list[Box]:
         labels, stats = even_regions(pixels)
         found: list[Box] = []
         for i, box in region_boxes(stats, self.smallest).items():
-            if self._fits(box) and box.area <= most and _filled(labels, i, box) >= self.fullest:
+            if self._fits(box) and box.area <= LARGEST * frame.area and self._is_full(labels, stats, i, box):
                 found.append(box)
         return found
+
+    def _is_full(self, labels: NDArray[np.int32], stats: NDArray[np.int32], region: int, box: Box) -> bool:
+        """True when a region fills its box; with all that it encloses, where it does not by itself."""
+        return stats[region, 4] >= self.fullest * box.area or _filled(labels, region, box) >= self.fullest
 
     def _fits(self, box: Box) -> bool:
         short, long = sorted((box.width, box.height))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.detect.base import Detected
+from perception.detect.local import cropped, placed, whole
 from perception.geometry import Box
 from perception.image import read_png
-from perception.marks import numbered
 from perception.observation import Mark
 
 SAME = 0.4  # overlap from which two finds are one thing
@@ -65,12 +65,17 @@ class Templates:
 
     def detect(self, pixels: NDArray[np.uint8]) -> Detected:
         """All finds; of finds that overlap, the likest."""
-        finds = [find for name, picture in self._pictures() for find in self._finds(pixels, name, picture)]
+        return Detected(marks=tuple(self.detect_part(pixels, whole(pixels))))
+
+    def detect_part(self, pixels: NDArray[np.uint8], part: Box) -> list[Mark]:
+        """The finds in a part of the frame."""
+        crop = cropped(pixels, part)
+        finds = [find for name, picture in self._pictures() for find in self._finds(crop, name, picture)]
         kept: list[tuple[float, Box, str]] = []
         for find in sorted(finds, key=lambda find: (-find[0], find[1].top, find[1].left, find[2])):
             if not any(find[1].overlap(other[1]) >= SAME for other in kept):
                 kept.append(find)
-        return Detected(marks=numbered((box, name) for _, box, name in kept))
+        return placed(((box, name) for _, box, name in kept), part)
 
     def confirmed(self, pixels: NDArray[np.uint8], mark: Mark) -> None:
         """Learn what a labelled mark looked like when a click on it did something."""

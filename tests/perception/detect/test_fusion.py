@@ -172,9 +172,9 @@ class Seen(Colour):
     def __deepcopy__(self, memo: object) -> "Seen":
         return self
 
-    def detect(self, pixels: NDArray[np.uint8]) -> Detected:
-        self.pixels.append(pixels.shape[0] * pixels.shape[1])
-        return super().detect(pixels)
+    def detect_part(self, pixels: NDArray[np.uint8], part: Box) -> list[Mark]:
+        self.pixels.append(part.area)
+        return super().detect_part(pixels, part)
 
 
 def inked(*boxes: Box, shade: int = 80) -> NDArray[np.uint8]:
@@ -210,6 +210,21 @@ def test_looking_again_finds_what_a_whole_look_finds(before: set[Box], after: se
             dirty.append(stripe)
     again = redetect(Colour(INK), new, Colour(INK).detect(old), dirty)
     assert [mark.box for mark in again.marks] == [mark.box for mark in Colour(INK).detect(new).marks]
+
+
+@settings(max_examples=60, deadline=None)
+@given(before=st.sets(places, max_size=12), after=st.sets(places, max_size=12), cut=st.integers(0, 40))
+def test_shapes_are_looked_for_again_where_something_changed(before: set[Box], after: set[Box], cut: int) -> None:
+    """Buttons come and go, and of those that stay a part of the face changes its shade."""
+    old, new = screen(*before), screen(*after)
+    dirty = list(before ^ after)
+    for box in before & after:
+        if cut > 2:
+            stripe = Box(box.left, box.top, cut, box.height)
+            button(new, stripe, 90)
+            dirty.append(stripe)
+    again = redetect(Regions(), new, Regions().detect(old), dirty)
+    assert [mark.box for mark in again.marks] == [mark.box for mark in Regions().detect(new).marks]
 
 
 @settings(max_examples=30, deadline=None)
