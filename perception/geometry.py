@@ -135,10 +135,10 @@ class Box:
 
 def shared_pixels(some: Sequence[Box], others: Sequence[Box]) -> NDArray[np.int64]:
     """How many pixels each of some boxes (rows) shares with each of some others (columns)."""
-    a, b = (_edges(boxes) for boxes in (some, others))
-    low = np.maximum(a[:, None, :2], b[None, :, :2])
-    high = np.minimum(a[:, None, 2:], b[None, :, 2:])
-    return np.asarray(np.clip(high - low, 0, None).prod(axis=2))
+    (left, top, right, bottom), (left2, top2, right2, bottom2) = _edges(some), _edges(others)
+    width = np.minimum.outer(right, right2) - np.maximum.outer(left, left2)
+    height = np.minimum.outer(bottom, bottom2) - np.maximum.outer(top, top2)
+    return np.asarray(np.maximum(width, 0) * np.maximum(height, 0))
 
 
 def overlaps(some: Sequence[Box], others: Sequence[Box]) -> NDArray[np.float64]:
@@ -149,7 +149,8 @@ def overlaps(some: Sequence[Box], others: Sequence[Box]) -> NDArray[np.float64]:
 
 
 def _edges(boxes: Sequence[Box]) -> NDArray[np.int64]:
-    return np.array([[box.left, box.top, box.right, box.bottom] for box in boxes], np.int64).reshape(-1, 4)
+    """Lefts, tops, rights and bottoms, ``(4, count)``."""
+    return np.array([(box.left, box.top, box.right, box.bottom) for box in boxes], np.int64).reshape(-1, 4).T
 
 
 def bounding(boxes: Sequence[Box]) -> Box:

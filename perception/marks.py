@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+
+import numpy as np
 
 from perception.geometry import Box
 from perception.observation import Mark
-
-T = TypeVar("T")
 
 
 def in_reading_order(boxes: Sequence[Box]) -> list[int]:
@@ -17,15 +16,19 @@ def in_reading_order(boxes: Sequence[Box]) -> list[int]:
 
     A box is on a line when its middle lies within the height of the line's first box.
     """
-    left = sorted(range(len(boxes)), key=lambda i: (boxes[i].top, boxes[i].left))
+    if not boxes:
+        return []
+    edges = np.array([(box.left, box.top, box.bottom, box.center.y) for box in boxes])
+    lefts, tops, bottoms, middles = edges.T
+    waiting = np.lexsort((lefts, tops))
     order: list[int] = []
-    while left:
-        first = boxes[left[0]]
-        line = [i for i in left if first.top <= boxes[i].center.y < first.bottom]
-        line = line or [left[0]]
-        order += sorted(line, key=lambda i: (boxes[i].left, boxes[i].top))
-        taken = set(line)
-        left = [i for i in left if i not in taken]
+    while len(waiting):
+        first = waiting[0]
+        on_line = (tops[first] <= middles[waiting]) & (middles[waiting] < bottoms[first])
+        on_line[0] = True
+        line = waiting[on_line]
+        order += line[np.lexsort((tops[line], lefts[line]))].tolist()
+        waiting = waiting[~on_line]
     return order
 
 

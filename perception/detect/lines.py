@@ -71,11 +71,14 @@ def lines_of(edges: Edges) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
 def _repeated(strength: NDArray[np.float64]) -> tuple[int, ...]:
     """The longest run of lines at equal distances, out of each place's strength as a line."""
     best, pitch, first = 0.0, 0, 0
+    above = strength - strength.mean()
     for distance in range(CLOSEST, min(FARTHEST, len(strength) // 3) + 1):
-        whole = strength[: len(strength) // distance * distance].reshape(-1, distance)
-        clear = (whole - strength.mean()).mean(axis=0) * np.sqrt(len(whole))
-        if clear.max() > 1.02 * best:  # twice the distance is never clearer; a hair more is chance
-            best, pitch, first = float(clear.max()), distance, int(clear.argmax())
+        count = len(strength) // distance
+        clear = np.add.reduce(above[: count * distance].reshape(count, distance), axis=0)
+        at = int(clear.argmax())
+        clearest = float(clear[at]) / count**0.5
+        if clearest > 1.02 * best:  # twice the distance is never clearer; a hair more is chance
+            best, pitch, first = clearest, distance, at
     return _longest_run(strength, range(first, len(strength), pitch)) if pitch else ()
 
 

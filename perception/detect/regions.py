@@ -83,13 +83,12 @@ def even_regions(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[
 def region_boxes(stats: NDArray[np.int32], smallest: int) -> dict[int, Box]:
     """The boxes of regions that are at least so wide and high, by the regions' numbers."""
     large = np.flatnonzero((stats[1:, 2:4] >= smallest).all(axis=1)) + 1
-    return {int(i): Box(*map(int, stats[i, :4])) for i in large}
+    return {i: Box(*row) for i, row in zip(large.tolist(), stats[large, :4].tolist(), strict=True)}
 
 
 def _filled(labels: NDArray[np.int32], region: int, box: Box) -> float:
     """How much of its box a region fills, with all that it encloses."""
     patch = (labels[box.top : box.bottom, box.left : box.right] == region).astype(np.uint8)
     contours, _ = cv2.findContours(patch, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    full = np.zeros_like(patch)
-    cv2.drawContours(full, contours, -1, 1, cv2.FILLED)
-    return float(full.mean())
+    cv2.drawContours(patch, contours, -1, 1, cv2.FILLED)
+    return cv2.countNonZero(patch) / box.area
