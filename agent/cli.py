@@ -25,6 +25,7 @@ from agent.cli_bench import bench_app
 from agent.cli_grammar import grammar_command, sweep_command
 from agent.cli_look import look_command
 from agent.console import StatusLine, console, errors, eval_table, report_at_the_end
+from agent.desktop import wants_own
 from agent.errors import BotError, MissingPiece, WrongUse
 from agent.evaluate import evaluate, missed_goals
 from agent.metrics import RunReport
@@ -99,7 +100,7 @@ def run(
             hz=hz,
             ticks=ticks,
             folder=folder,
-            own_display=_own(display),
+            own_display=wants_own(display),
             watcher=status,
             report=report,
         )
@@ -171,7 +172,7 @@ def evaluate_command(
         hz=hz,
         ticks=ticks,
         folder=folder,
-        own_display=_own(display),
+        own_display=wants_own(display),
         progress=lambda name, seed, report: errors.print(
             f"{name} seed {seed}: {report.ending}, {report.ticks} ticks, {report.late} late. {report.detail}",
             soft_wrap=True,
@@ -224,14 +225,6 @@ def _seeds(text: str) -> list[int]:
     if not seeds:
         raise WrongUse(f"Expected seeds such as 1-10 or 1,4,7, found {text!r}.", "Give numbers, the smaller first.")
     return seeds
-
-
-def _own(display: str) -> bool:
-    if display not in ("auto", "own"):
-        raise WrongUse(
-            f"Expected --display auto or own, found {display!r}.", "Leave it out to use DISPLAY where it is set."
-        )
-    return display == "own"
 
 
 def _require_parent(path: Path | None) -> None:

@@ -15,14 +15,19 @@ from rich.table import Table
 from agent.bot import Bot
 from agent.clock import SystemClock
 from agent.console import console, errors
+from agent.desktop import display, game_window, wants_own
 from agent.errors import WrongUse
 from agent.look import Picture, described, differences, read_expected
 from perception.detect.base import Detector
+from perception.detect.everything import everything
 from perception.errors import NotObservable
 from perception.image import write_png
+from perception.live import LiveWindow
 from perception.observation import Observation
 from perception.overlay import draw
-from perception.perceiver import FrameSource, Perceiver
+from perception.perceiver import Candidates, FrameSource, Perceiver
+from perception.watch import Watched
+from perception.window import WindowQuery, open_desktop
 
 ROWS = 60  # of the table on a terminal; all marks are in the picture and under --json
 
@@ -38,6 +43,7 @@ def look_command(
     every: Annotated[float, typer.Option(help="Seconds between looks under --watch.", min=0.05, max=60)] = 0.5,
     expect: Annotated[Path | None, typer.Option(help="Marks that should be there; exit 1 if they are not.")] = None,
     seed: Annotated[int, typer.Option(help="Of the bot's game.")] = 1,
+    display_choice: Annotated[str, typer.Option("--display", help="auto, or own: our own display.")] = "auto",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the marks there.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Print tracebacks.")] = False,
 ) -> None:
@@ -49,8 +55,9 @@ def look_command(
 
     player = load_bot(bot) if bot else None
     wanted = read_expected(expect) if expect else None
-    with _source(target, player, class_name, process, seed) as source:
-        perceiver = Perceiver(source, *_detector(player))
+    meant = _meant(target, class_name, process)
+    with _source(meant, player, seed, own=wants_own(display_choice)) as source:
+        perceiver = Perceiver(source, *_eyes(player))
         if watch:
             _watch(perceiver, out, every)
             return
@@ -79,19 +86,47 @@ def look_table(seen: Observation) -> Table:
     return table
 
 
-def _detector(bot: Bot | None) -> tuple[Detector, object]:
-    raise NotImplementedError
+def _eyes(bot: Bot | None) -> tuple[Detector, Candidates]:
+    """What looks, and what of it is shown: the bot's choice, or all that there is."""
+    if bot is not None:
+        return bot.detector, asked(bot.candidates)
+    return everything(), lambda seen: {mark.number: mark.label or "" for mark in seen.marks}
 
 
 @contextmanager
-def _source(
-    target: str | None, bot: Bot | None, class_name: str | None, process: str | None, seed: int
-) -> Iterator[FrameSource]:
-    """Where to look."""
-    if target is not None and (target.endswith(".png") or Path(target).is_file()):
-        yield Picture.read(Path(target))
+def _source(query: WindowQuery | Path | None, bot: Bot | None, seed: int, *, own: bool) -> Iterator[FrameSource]:
+    """Where to look: a picture, a window that is there, or the bot's game, which is started."""
+    if isinstance(query, Path):
+        yield Picture.read(query)
         return
-    raise WrongUse("", "")
+    clock = SystemClock()
+    with ExitStack() as stack:
+        stack.enter_context(display(own=own))
+        desktop = stack.enter_context(closing(open_desktop()))
+        desktop.require_window_manager()
+        if query is not None:
+            window = desktop.find(query)
+        elif bot is not None:
+            window = stack.enter_context(game_window(bot.game, seed, desktop))
+        else:
+            raise WrongUse("Expected a PNG, a window or a bot to look with, found none.", "onmark look shot.png")
+        live = stack.enter_context(closing(LiveWindow(window, clock.now_ns, covered="composite")))
+        yield Watched(live, sleep=clock.sleep)
+
+
+def _meant(target: str | None, class_name: str | None, process: str | None) -> WindowQuery | Path | None:
+    """What is to be looked at. None: nothing was said, so it is the bot's game.
+
+    Raises:
+        WrongUse: a picture and a window at once.
+    """
+    if target is not None and (target.endswith(".png") or Path(target).is_file()):
+        if class_name or process:
+            raise WrongUse(f"Expected a picture or a window, found {target} and a window's.", "Leave one out.")
+        return Path(target)
+    if target or class_name or process:
+        return WindowQuery(title=target, class_name=class_name, process=process)
+    return None
 
 
 def _write(seen: Observation, out: Path, save: Path | None, json_file: Path | None) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent.bot import Game
-from agent.errors import MissingPiece
+from agent.errors import MissingPiece, WrongUse
 from perception import xauthority
 from perception.errors import WindowNotFound
 from perception.window import Desktop, Window
@@ -45,6 +45,19 @@ def display(*, own: bool) -> Iterator[str]:
     settings = _own_display()
     with _environment(settings):
         yield settings["DISPLAY"]
+
+
+def wants_own(display: str) -> bool:
+    """True for ``own``, a display of our own; False for ``auto``: what DISPLAY says, where it says something.
+
+    Raises:
+        WrongUse: something else was said.
+    """
+    if display not in ("auto", "own"):
+        raise WrongUse(
+            f"Expected --display auto or own, found {display!r}.", "Leave it out to use DISPLAY where it is set."
+        )
+    return display == "own"
 
 
 @contextmanager
