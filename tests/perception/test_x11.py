@@ -1,9 +1,6 @@
 """Real windows on a virtual display: each way in which one can stand, told apart."""
 
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
 
 import numpy as np
 import pytest
@@ -15,42 +12,11 @@ from perception.capture import Capture
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed, WindowNotFound
 from perception.geometry import Box
 from perception.observation import WindowState
-from perception.window import Desktop, Window
-from tests.victim import victim
+from perception.x11 import X11Desktop, X11Window
+from tests.victim import until, victim, xdotool
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for another process's doing."""
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline, "it did not happen within 10 s"
-        time.sleep(0.02)
-
-
-def xdotool(*words: str) -> None:
-    subprocess.run(["xdotool", *words], check=True, timeout=10)
-
-
-@pytest.fixture
-def capture(own_display: str) -> Iterator[Capture]:
-    with closing(Capture()) as grabber:
-        yield grabber
-
-
-@pytest.fixture
-def game(desktop: Desktop) -> Iterator[Window]:
-    with victim("Game"):
-        window = desktop.find("Game")
-        window.activate()
-        until(lambda: window.state().foreground)
-        yield window
-
-
-def handle(window: Window) -> str:
-    return str(window._handle.id)
-
-
-def test_a_window_in_front(game: Window, capture: Capture) -> None:
+def test_a_window_in_front(game: X11Window, capture: Capture) -> None:
     state = game.state()
     assert (state.client.width, state.client.height) == (300, 200)
     assert state.screen == Box(0, 0, 1280, 800)
@@ -61,13 +27,13 @@ def test_a_window_in_front(game: Window, capture: Capture) -> None:
     assert frame.captured_ns == 5
 
 
-def test_a_window_that_moves_and_grows_by_a_pixel(game: Window) -> None:
+def test_a_window_that_moves_and_grows_by_a_pixel(game: X11Window) -> None:
     before = game.state().client
-    xdotool("windowmove", handle(game), "400", "300", "windowsize", handle(game), "301", "200")
+    xdotool("windowmove", game.id, 400, 300, "windowsize", game.id, 301, 200)
     until(lambda: game.state().client.left not in (before.left,) and game.state().client.width == 301)
 
 
-def test_a_covered_window_names_what_covers_it(game: Window, capture: Capture, desktop: Desktop) -> None:
+def test_a_covered_window_names_what_covers_it(game: X11Window, capture: Capture, desktop: X11Desktop) -> None:
     client = game.state().client
     with victim("Pop-up", 80, 60, at=(client.left + 50, client.top + 50)):
         desktop.find("Pop-up").activate()
@@ -78,9 +44,9 @@ def test_a_covered_window_names_what_covers_it(game: Window, capture: Capture, d
     until(lambda: game.state().covered_by == ())
 
 
-def test_a_window_that_is_not_drawn_covers_too(game: Window, desktop: Desktop) -> None:
+def test_a_window_that_is_not_drawn_covers_too(game: X11Window, desktop: X11Desktop) -> None:
     client = game.state().client
-    invisible = desktop._root.create_window(
+    invisible = desktop.server.display.screen().root.create_window(
         client.left, client.top, 50, 50, 0, 0, window_class=X.InputOnly, override_redirect=True
     )
     invisible.map()
@@ -89,7 +55,7 @@ def test_a_window_that_is_not_drawn_covers_too(game: Window, desktop: Desktop) -
     until(lambda: game.state().covered_by == ())
 
 
-def test_a_window_that_was_there_before_is_not_meant(game: Window, desktop: Desktop) -> None:
+def test_a_window_that_was_there_before_is_not_meant(game: X11Window, desktop: X11Desktop) -> None:
     before = desktop.ids()
     with pytest.raises(WindowNotFound):
         desktop.find("Game", besides=before)
@@ -97,7 +63,7 @@ def test_a_window_that_was_there_before_is_not_meant(game: Window, desktop: Desk
         assert desktop.find("Game", besides=before).state().client.width == 120
 
 
-def test_a_window_that_lies_beside_does_not_cover(game: Window, desktop: Desktop) -> None:
+def test_a_window_that_lies_beside_does_not_cover(game: X11Window, desktop: X11Desktop) -> None:
     client = game.state().client
     with victim("Neighbour", 80, 60, at=(client.right + 40, client.top)):
         desktop.find("Neighbour").activate()
@@ -105,7 +71,7 @@ def test_a_window_that_lies_beside_does_not_cover(game: Window, desktop: Desktop
         assert game.state().covered_by == ()
 
 
-def test_a_games_own_menu_does_not_cover_it(desktop: Desktop) -> None:
+def test_a_games_own_menu_does_not_cover_it(desktop: X11Desktop) -> None:
     with game_window(Game(title="Mines", command=("sgt-mines", "9x9n10#1")), 1, desktop) as mines:
         until(lambda: mines.state().foreground)
         client = mines.state().client
@@ -115,24 +81,21 @@ def test_a_games_own_menu_does_not_cover_it(desktop: Desktop) -> None:
         xdotool("key", "Escape")
 
 
-def menus(desktop: Desktop, client: Box) -> list[int]:
+def menus(desktop: X11Desktop, client: Box) -> list[int]:
     """Windows that the window manager does not manage, over an area."""
-    return [
-        w.id
-        for w in desktop._root.query_tree().children
-        if w.get_attributes().override_redirect and desktop._covers(w, client)
-    ]
+    tops = desktop.server.display.screen().root.query_tree().children
+    return desktop._covering([w.id for w in tops if w.get_attributes().override_redirect], client)
 
 
-def test_a_minimised_window(game: Window, capture: Capture) -> None:
-    xdotool("windowminimize", handle(game))
+def test_a_minimised_window(game: X11Window, capture: Capture) -> None:
+    xdotool("windowminimize", game.id)
     until(lambda: game.state().minimised)
     with pytest.raises(NotObservable, match="minimised"):
         capture.grab(game.state(), 0)
 
 
-def test_a_window_half_outside_is_clipped(game: Window, capture: Capture) -> None:
-    xdotool("windowmove", handle(game), "-100", "150")
+def test_a_window_half_outside_is_clipped(game: X11Window, capture: Capture) -> None:
+    xdotool("windowmove", game.id, "-100", "150")
     until(lambda: game.state().client.left < 0)
     state = game.state()
     frame = capture.grab(state, 0)
@@ -140,7 +103,7 @@ def test_a_window_half_outside_is_clipped(game: Window, capture: Capture) -> Non
     assert frame.transform.captured == Box(-state.client.left, 0, 300 + state.client.left, 200)
 
 
-def test_a_closed_window(desktop: Desktop) -> None:
+def test_a_closed_window(desktop: X11Desktop) -> None:
     with victim("Game") as process:
         window = desktop.find("Game")
         process.process.kill()
@@ -151,7 +114,7 @@ def test_a_closed_window(desktop: Desktop) -> None:
             time.sleep(0.02)
 
 
-def test_a_missing_window_names_the_nearest_title(game: Window, desktop: Desktop) -> None:
+def test_a_missing_window_names_the_nearest_title(game: X11Window, desktop: X11Desktop) -> None:
     with pytest.raises(WindowNotFound, match=r"titled 'game', found \['Game'\]\. Did you mean 'Game'\?"):
         desktop.find("game")
 
@@ -161,7 +124,7 @@ def test_a_missing_window_names_the_nearest_title(game: Window, desktop: Desktop
 def test_no_display(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISPLAY", ":987")
     with pytest.raises(DisplayUnavailable, match=r"No X display answers .*unset it"):
-        Desktop()
+        X11Desktop()
 
 
 def state(client: Box) -> WindowState:
@@ -175,6 +138,6 @@ def test_off_screen_and_black(own_display: str, capture: Capture) -> None:
         capture.grab(state(Box(900, 700, 50, 50)), 0)
 
 
-def test_looking_costs_no_connections(game: Window, capture: Capture) -> None:
+def test_looking_costs_no_connections(game: X11Window, capture: Capture) -> None:
     for _ in range(300):
         capture.grab(game.state(), 0)
