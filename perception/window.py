@@ -29,6 +29,15 @@ WindowChange = Literal[
 """What happened to a window, in one word that a program may go by."""
 
 
+WORDS = {
+    "title": "titled",
+    "title_pattern": "with a title like",
+    "class_name": "of class",
+    "process": "of process",
+    "pid": "of process number",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowFacts:
     """What a window is known by.
@@ -96,8 +105,7 @@ class WindowQuery:
         )
 
     def __str__(self) -> str:
-        words = {"title": "titled", "title_pattern": "with a title like", "class_name": "of class", "process": "of"}
-        return " ".join(f"{words.get(name, 'of process')} {value!r}" for name, value in self.given().items())
+        return " ".join(f"{WORDS[name]} {value!r}" for name, value in self.given().items())
 
 
 class Window(Protocol):

@@ -129,6 +129,7 @@ class Server:
             if isinstance(problem, TypeError) and not isinstance(problem.__context__, OSError):
                 raise  # a mistake of ours
             self.lost = True
+            self.display.display.socket.close()  # which the X library leaves open
             raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE) from problem
 
 

@@ -112,6 +112,20 @@ def xdotool(*words: str | int) -> None:
 
 
 @contextmanager
+def xvfb(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """An X server of one test's own, without a window manager: its name and its process."""
+    read_end, write_end = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "640x480x24", "-nolisten", "tcp", *options]
+    with subprocess.Popen(command, pass_fds=(write_end,), stderr=subprocess.DEVNULL) as server:
+        os.close(write_end)
+        try:
+            with os.fdopen(read_end) as answers:
+                yield f":{answers.readline().strip()}", server
+        finally:
+            server.kill()
+
+
+@contextmanager
 def victim(
     title: str,
     width: int = 300,
