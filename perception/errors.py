@@ -2,11 +2,11 @@
 
 CurableError               says what was found and what to do
 |- PerceptionError
-   |- DisplayUnavailable   no X server can be reached
-   |- WindowNotFound       no window with that title, or no window manager to ask
+   |- DisplayUnavailable   no display can be reached, or it lacks what was asked of it
+   |- WindowNotFound       no window that fits, or no window manager to ask
    |- OfferError           a bot offers marks that were not found
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
-      |- WindowClosed      it was there and is gone; does not pass
+      |- WindowClosed      it was there and is gone; does not pass, unless its successor is followed
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PerceptionError(CurableError):
 
 
 class DisplayUnavailable(PerceptionError):
-    """No X server can be reached."""
+    """No display can be reached, or it lacks what was asked of it."""
 
 
 class WindowNotFound(PerceptionError):

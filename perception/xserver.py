@@ -58,6 +58,7 @@ class Server:
 
     def ask(self, kind: type[rq.ReplyRequest], **fields: object) -> Any:
         """A question that waits to be sent; see ``answers``."""
+        self._require()
         return kind(display=self.display.display, defer=True, **fields)
 
     def ask_geometry(self, window: int) -> Any:
@@ -121,8 +122,7 @@ class Server:
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
         """Around whatever talks to the server: a broken connection is not asked again."""
-        if self.lost:
-            raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE)
+        self._require()
         try:
             yield
         except LOST as problem:
@@ -131,6 +131,10 @@ class Server:
             self.lost = True
             self.display.display.socket.close()  # which the X library leaves open
             raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE) from problem
+
+    def _require(self) -> None:
+        if self.lost:
+            raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE)
 
 
 def numbers(answer: Any) -> list[int]:

@@ -15,7 +15,7 @@ from agent.desktop import game_window
 from perception.capture import Capture
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed, WindowNotFound
 from perception.geometry import Box
-from perception.window import Window, WindowQuery, changes
+from perception.window import Window, WindowFacts, WindowQuery, changes
 from perception.x11 import X11Desktop, X11Window
 from tests.victim import until, victim, xdotool, xvfb
 
@@ -220,7 +220,7 @@ def test_a_window_half_outside_on_each_side_is_clipped(
     ("resources", "scale"),
     [
         ("Xft.dpi:\t144\n", 1.5),
-        ("*foo: 1\nXft.dpi: 96\n", 1.0),
+        ("*foo: 1\nXft.dpi: 120\nXft.rgba: none\n", 1.25),
         ("Xft.dpi: 168.0", 1.75),
         ("Xft.dpi: 0", 1.0),
         ("Xft.dpi: large", 1.0),
@@ -334,9 +334,28 @@ def show(program: display.Display, number: int, title: str, width: int) -> None:
 def test_a_server_that_went_away_is_not_asked_again() -> None:
     with xvfb() as (name, server):
         desktop = X11Desktop(name)
+        facts = WindowFacts(number=desktop.server.root, title="Game")
+        window = X11Window(desktop, facts, WindowQuery(title="Game"), set())
+        assert window.state().title == f"window {desktop.server.root:#x}"
         server.kill()
         server.wait()
-        for _ in range(2):
+        for ask in (window.state, window.state, desktop.titles, window.activate):
             with pytest.raises(DisplayUnavailable, match=r"The X display went away\. Set DISPLAY"):
-                desktop.titles()
+                ask()
         desktop.close()
+
+
+def test_a_window_that_its_program_hides_is_not_drawn(game: X11Window, capture: Capture) -> None:
+    xdotool("windowunmap", game.id)
+    until(lambda: game.state().minimised)
+    with pytest.raises(NotObservable, match="minimised"):
+        capture.grab(game.state(), 0)
+
+
+def test_a_minimised_window_of_which_a_preview_is_kept_is_minimised(game: X11Window, desktop: X11Desktop) -> None:
+    kind = desktop.server.atom("WM_STATE")
+    window = desktop.server.display.create_resource_object("window", game.id)
+    window.change_property(kind, kind, 32, [3, 0])  # as window managers do that draw miniatures
+    assert game.state().minimised
+    window.change_property(kind, kind, 32, [1, 0])
+    assert not game.state().minimised
