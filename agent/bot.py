@@ -13,6 +13,7 @@ from agent.errors import BotError
 from grammar.shape import snake_case
 from perception.detect.base import Detector
 from perception.observation import Observation
+from perception.window import WindowQuery
 
 Result = Literal["won", "lost"]
 
@@ -21,19 +22,34 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Game:
-    """A game: how to start it, and the title of its window.
+    """A game: how to start it, and how to know its window. Whatever is given of that must fit.
 
     Attributes:
         title: the window's title, exactly.
+        class_name: one of the window's class names, exactly; ``xprop WM_CLASS`` shows them.
+        process: file name of the program that makes the window, exactly.
         command: program and arguments; ``{seed}`` is replaced by the run's seed. Empty: it is started by hand.
         env: variables to set for it.
         package: the Debian package that holds it, for the message when it is missing.
+
+    Raises:
+        ValueError: neither title nor class_name nor process is given.
     """
 
-    title: str
+    title: str = ""
+    class_name: str = ""
+    process: str = ""
     command: Sequence[str] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     package: str = ""
+
+    def __post_init__(self) -> None:
+        _ = self.window  # which says what is missing
+
+    @property
+    def window(self) -> WindowQuery:
+        """Which window is meant."""
+        return WindowQuery(title=self.title or None, class_name=self.class_name or None, process=self.process or None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from agent.bot import Game
 from agent.errors import MissingPiece, WrongUse
 from perception import xauthority
 from perception.errors import WindowNotFound
-from perception.window import Desktop, Window
+from perception.window import Desktop, Window, open_desktop
 
 SCREEN = "1280x800x24"
 START_TIMEOUT_S = 15.0
@@ -66,10 +66,10 @@ def game_window(game: Game, seed: int, desktop: Desktop) -> Iterator[Window]:
 
     Raises:
         MissingPiece: the game is not installed, or it ended before it showed a window.
-        WindowNotFound: it runs, and no window of that title appeared.
+        WindowNotFound: it runs, and no such window appeared.
     """
     if not game.command:
-        yield _activated(desktop.find(game.title))
+        yield _activated(desktop.find(game.window))
         return
     command = [part.replace("{seed}", str(seed)) for part in game.command]
     before = desktop.ids()
@@ -88,7 +88,7 @@ def game_window(game: Game, seed: int, desktop: Desktop) -> Iterator[Window]:
                     f"{': ' + said[-1] if said else ''}.",
                     f"Try it by hand: {' '.join(command)}",
                 )
-            return desktop.find(game.title, besides=before)
+            return desktop.find(game.window, besides=before)
 
         yield _activated(_retry(look, WindowNotFound))
 
@@ -138,7 +138,7 @@ def _virtual_display() -> Iterator[Mapping[str, str]]:
 
 
 def _await_window_manager() -> None:
-    desktop = Desktop()
+    desktop = open_desktop()
     try:
         _retry(desktop.require_window_manager, WindowNotFound)
     finally:

@@ -29,7 +29,7 @@ from perception.observation import Observation
 from perception.overlay import draw
 from perception.perceiver import Perceiver
 from perception.watch import Watched
-from perception.window import Desktop
+from perception.window import open_desktop
 
 RECORDED_DEPENDENCIES = ("llguidance", "mss", "numpy", "opencv-python", "pyautogui", "pydantic")
 
@@ -74,7 +74,7 @@ def play(
     with ExitStack() as stack:
         ready = stack.enter_context(_model(model, bot, seed))
         stack.enter_context(display(own=own_display))
-        desktop = stack.enter_context(closing(Desktop()))
+        desktop = stack.enter_context(closing(open_desktop()))
         desktop.require_window_manager()
         window = stack.enter_context(game_window(bot.game, seed, desktop))
         clock = SystemClock()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+
+import cv2
 import mss
 import numpy as np
 from mss.exception import ScreenShotError
@@ -10,6 +13,8 @@ from numpy.typing import NDArray
 from perception.errors import DisplayUnavailable, NotObservable
 from perception.geometry import Box, Transform
 from perception.observation import Frame, WindowState
+
+OPACITY_DEPTH = 32  # bits of a pixel in a visual whose fourth byte says how opaque it is
 
 
 class Capture:
@@ -24,46 +29,44 @@ class Capture:
             self._mss = mss.MSS()
         except (ScreenShotError, AssertionError) as problem:
             raise _gone(problem) from problem
+        # At depth 24, which most X screens have, the fourth byte is whatever was drawn last; so it is on Windows.
+        depth = getattr(self._mss._impl, "drawable_depth", None)
+        self._opacity = sys.platform == "darwin" or depth == OPACITY_DEPTH
 
     def grab(self, state: WindowState, now_ns: int) -> Frame:
         """The client area as it is on the screen now.
 
         Raises:
-            NotObservable: the window is minimised, covered, off-screen, or black all over.
+            NotObservable: the window is minimised, covered, off-screen, black or transparent all over, or what came
+                back is not of its size.
             DisplayUnavailable: the X server is gone.
         """
         area = visible_area(state)
         try:
-            pixels = self._pixels(area)
+            image = self._image(area)
         except (ScreenShotError, AssertionError, OSError) as problem:
             raise _gone(problem) from problem
-        if not pixels.any():
-            raise NotObservable(
-                "Every pixel of the window is black.", "Wait until the game has drawn, or restart it.", "black"
-            )
-        return Frame(
-            pixels=pixels,
-            transform=Transform(client=state.client, captured=_inside(area, state)),
-            captured_ns=now_ns,
-        )
+        pixels = picture(image, area, opacity=self._opacity)
+        return Frame(pixels=pixels, transform=Transform.showing(area, state.client), captured_ns=now_ns)
 
     def close(self) -> None:
         """Close the X connection."""
         self._mss.close()
 
-    def _pixels(self, area: Box) -> NDArray[np.uint8]:
-        shot = self._mss.grab({"left": area.left, "top": area.top, "width": area.width, "height": area.height})
-        return np.ascontiguousarray(np.asarray(shot)[:, :, :3])
+    def _image(self, area: Box) -> NDArray[np.uint8]:
+        """``(height, width, 4)``, BGRA, of an area in screen pixels."""
+        return np.asarray(
+            self._mss.grab({"left": area.left, "top": area.top, "width": area.width, "height": area.height})
+        )
 
 
 def visible_area(state: WindowState) -> Box:
-    """The part of the client area that is on the screen, in screen pixels.
+    """The part of the client area that is on the screen, in screen pixels; never empty.
 
     Raises:
         NotObservable: nothing of it can be seen, or something lies over it.
     """
-    if state.minimised:
-        raise NotObservable("The window is minimised.", "Restore it and keep it on the screen.", "minimised")
+    require_drawn(state)
     area = state.client.intersection(state.screen)
     if area.is_empty:
         raise NotObservable(
@@ -81,9 +84,43 @@ def visible_area(state: WindowState) -> Box:
     return area
 
 
-def _inside(area: Box, state: WindowState) -> Box:
-    """A part of the client area, in client pixels."""
-    return Box(area.left - state.client.left, area.top - state.client.top, area.width, area.height)
+def require_drawn(state: WindowState) -> None:
+    """Return when the window has pixels at all.
+
+    Raises:
+        NotObservable: it is minimised.
+    """
+    if state.minimised:
+        raise NotObservable("The window is minimised.", "Restore it and keep it on the screen.", "minimised")
+
+
+def picture(image: NDArray[np.uint8], area: Box, *, opacity: bool) -> NDArray[np.uint8]:
+    """The pixels of a capture, ``(height, width, 3)``, BGR, if they can be those of the area that was asked for.
+
+    Args:
+        image: ``(height, width, 4)``, BGRA.
+        area: what was asked for; its size in capture pixels.
+        opacity: the fourth byte says how opaque a pixel is. False: it says nothing.
+
+    Raises:
+        NotObservable: the capture has another size, is transparent or black all over.
+    """
+    if image.shape != (area.height, area.width, 4) or area.is_empty:
+        raise NotObservable(
+            f"Expected a capture of {area.width}x{area.height} pixels, found one of shape {image.shape}.",
+            "Look again; if it stays so, set the desktop's scale to 100 %.",
+            "wrong_size",
+        )
+    if opacity and not image[:, :, 3].any():
+        raise NotObservable(
+            "No pixel of the window is opaque.", "Wait until the game has drawn, or restart it.", "transparent"
+        )
+    pixels: NDArray[np.uint8] = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGRA2BGR), dtype=np.uint8)
+    if not pixels.any():
+        raise NotObservable(
+            "Every pixel of the window is black.", "Wait until the game has drawn, or restart it.", "black"
+        )
+    return pixels
 
 
 def _gone(problem: BaseException) -> DisplayUnavailable:

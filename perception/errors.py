@@ -2,18 +2,21 @@
 
 CurableError               says what was found and what to do
 |- PerceptionError
-   |- DisplayUnavailable   no X server can be reached
-   |- WindowNotFound       no window with that title, or no window manager to ask
+   |- DisplayUnavailable   no display can be reached, or it lacks what was asked of it
+   |- WindowNotFound       no window that fits, or no window manager to ask
    |- OfferError           a bot offers marks that were not found
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
-      |- WindowClosed      it was there and is gone; does not pass
+      |- WindowClosed      it was there and is gone; does not pass, unless its successor is followed
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from perception.observation import Frame
+
+if TYPE_CHECKING:
+    from perception.window import Window
 
 BlockedKind = Literal[
     "minimised",  # the window is not drawn at all
@@ -50,7 +53,7 @@ class PerceptionError(CurableError):
 
 
 class DisplayUnavailable(PerceptionError):
-    """No X server can be reached."""
+    """No display can be reached, or it lacks what was asked of it."""
 
 
 class WindowNotFound(PerceptionError):
@@ -77,10 +80,33 @@ class NotObservable(PerceptionError):
 
 
 class WindowClosed(NotObservable):
-    """The window was there, and is gone."""
+    """The window was there, and is gone.
 
-    def __init__(self, problem: str, cure: str, kind: BlockedKind = "closed") -> None:
+    Args:
+        problem: what was expected and what was found, in one sentence.
+        cure: what the reader can do about it.
+        kind: ``closed``, or ``replaced`` when a successor is there.
+        successor: the new window that fits the same query. None: there is none.
+    """
+
+    def __init__(self, problem: str, cure: str, kind: BlockedKind = "closed", successor: Window | None = None) -> None:
         super().__init__(problem, cure, kind)
+        self.successor = successor
+
+    @classmethod
+    def closed(cls, title: str) -> WindowClosed:
+        """The window with this title is gone, and none like it is there."""
+        return cls(f"The window {title!r} was closed.", "Start the game again, then the bot.")
+
+    @classmethod
+    def replaced(cls, title: str, successor: Window) -> WindowClosed:
+        """The window with this title is gone, and a new one like it is there."""
+        return cls(
+            f"The window {title!r} was closed, and a new one like it has appeared.",
+            "Start the bot again, or let it follow: LiveWindow(..., follow=True).",
+            "replaced",
+            successor,
+        )
 
 
 class OfferError(PerceptionError):

@@ -34,6 +34,19 @@ class Box:
     width: int
     height: int
 
+    @classmethod
+    def spanning(cls, left: int, top: int, right: int, bottom: int) -> Box:
+        """The box between two corners; empty where the second is not right of and below the first."""
+        return cls(left, top, max(0, right - left), max(0, bottom - top))
+
+    @classmethod
+    def around(cls, boxes: Sequence[Box]) -> Box:
+        """The smallest box that holds all of these; an empty box when there are none."""
+        if not boxes:
+            return cls(0, 0, 0, 0)
+        left, top = min(box.left for box in boxes), min(box.top for box in boxes)
+        return cls.spanning(left, top, max(box.right for box in boxes), max(box.bottom for box in boxes))
+
     @property
     def right(self) -> int:
         """First column to the right of the box."""
@@ -65,9 +78,7 @@ class Box:
     def intersection(self, other: Box) -> Box:
         """The pixels that both boxes hold; an empty box when there are none."""
         left, top = max(self.left, other.left), max(self.top, other.top)
-        width = min(self.right, other.right) - left
-        height = min(self.bottom, other.bottom) - top
-        return Box(left, top, max(0, width), max(0, height))
+        return Box.spanning(left, top, min(self.right, other.right), min(self.bottom, other.bottom))
 
     def shrunk(self, by: int) -> Box:
         """The box with ``by`` pixels taken off each side."""
@@ -183,6 +194,17 @@ class Transform:
         return Point(
             self.captured.left + math.floor(point.x / self.scale), self.captured.top + math.floor(point.y / self.scale)
         )
+
+    @classmethod
+    def showing(cls, area: Box, client: Box) -> Transform:
+        """The transform of a capture of a part of the client area, one pixel for one.
+
+        Args:
+            area: what was captured, in screen pixels.
+            client: the client area, in screen pixels.
+        """
+        inside = Box(area.left - client.left, area.top - client.top, area.width, area.height)
+        return cls(client=client, captured=inside)
 
     def to_screen(self, point: Point) -> Point:
         """The screen pixel under a pixel of the capture."""

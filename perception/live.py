@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, Protocol
 
 from perception.capture import Capture
+from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
 from perception.observation import Frame, WindowState
-from perception.window import Window
+from perception.window import Window, WindowChange, changes
+
+SPOILING: frozenset[WindowChange] = frozenset({"moved", "resized", "covered", "minimised"})
+"""What makes a capture useless when it happens while it is taken."""
+
+
+class Grabber(Protocol):
+    """Takes the pixels of a window that stands as the state says."""
+
+    def grab(self, state: WindowState, now_ns: int) -> Frame:
+        """The client area; may raise ``NotObservable``."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the display; once."""
+        ...
 
 
 class LiveWindow:
@@ -15,21 +32,89 @@ class LiveWindow:
     Args:
         window: whose frames, on a connection that the caller closes.
         now_ns: monotonic clock.
+        follow: when the window is closed, go on with a new one that fits the same query, as soon as there is one.
+        covered: what to do about a window that is covered, or off the screen in part: refuse, or read what can't be
+            seen through X11's Composite extension.
+
+    Raises:
+        DisplayUnavailable: no X server answers, or it lacks what ``covered`` asks for.
     """
 
-    def __init__(self, window: Window, now_ns: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        window: Window,
+        now_ns: Callable[[], int],
+        *,
+        follow: bool = False,
+        covered: Literal["refuse", "composite"] = "refuse",
+    ) -> None:
         self._window = window
-        self._capture = Capture()
         self._now_ns = now_ns
+        self._follow = follow
+        self._hidden = _composite(window) if covered == "composite" else None
+        self._capture = Capture()
 
     def state(self) -> WindowState:
-        """How the window stands now."""
+        """How the window stands now; the one that was looked at last, since an action is meant for that one.
+
+        Raises:
+            WindowClosed: it is gone.
+        """
         return self._window.state()
 
     def grab(self) -> Frame:
-        """The client area as it is now."""
-        return self._capture.grab(self.state(), self._now_ns())
+        """The client area as it is now.
+
+        Raises:
+            WindowClosed: the window is gone, and is not to be followed.
+            NotObservable: it shows nothing that could be trusted; it changed while it was looked at; or it is gone,
+                and no successor is there yet.
+        """
+        before = self._followed()
+        frame = self._grabber(before).grab(before, self._now_ns())
+        happened = changes(before, self._window.state()) & SPOILING
+        if happened:
+            raise NotObservable(
+                f"The window was {' and '.join(sorted(happened))} while it was looked at.", "Look again.", "stale"
+            )
+        return frame
 
     def close(self) -> None:
-        """Close the capture's X connection."""
+        """Close the captures' X connections."""
         self._capture.close()
+        if self._hidden is not None:
+            self._hidden.close()
+
+    def _grabber(self, state: WindowState) -> Grabber:
+        """The cheap capture of the screen, unless the screen does not show the whole window."""
+        out_of_sight = state.clipped or state.covered_by
+        return self._hidden if self._hidden is not None and out_of_sight else self._capture
+
+    def _followed(self) -> WindowState:
+        """How the window stands, or the one that took its place."""
+        while True:
+            try:
+                return self._window.state()
+            except WindowClosed as closed:
+                if not self._follow:
+                    raise
+                if closed.successor is None:
+                    raise NotObservable(closed.problem, "Start the game again; it is waited for.", "closed") from closed
+                self._go_on_with(closed.successor)
+
+    def _go_on_with(self, window: Window) -> None:
+        self._window = window
+        if self._hidden is not None:
+            self._hidden.close()
+            self._hidden = _composite(window)
+
+
+def _composite(window: Window) -> Grabber:
+    try:
+        from perception.composite import Composite
+    except ImportError as problem:
+        raise DisplayUnavailable(
+            "Expected an X display, whose Composite extension reads covered windows; this system has none.",
+            "Leave covered='refuse'.",
+        ) from problem
+    return Composite(window.id)

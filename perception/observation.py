@@ -206,6 +206,11 @@ class WindowState:
         minimised: the window is not drawn at all.
         foreground: the window is the one that gets the keyboard.
         covered_by: titles of other programs' windows that lie over the client area, lowest first.
+        title: what the window's frame says now.
+        class_name: the kind of window, by its program's word. Empty: it does not say.
+        pid: the program's process. None: not known.
+        scale: how much larger than usual the desktop asks programs to draw; 1.5 is what people call 150 %. Captures
+            are in screen pixels all the same.
     """
 
     client: Box
@@ -213,3 +218,12 @@ class WindowState:
     minimised: bool
     foreground: bool
     covered_by: tuple[str, ...]
+    title: str = ""
+    class_name: str = ""
+    pid: int | None = None
+    scale: float = 1.0
+
+    @property
+    def clipped(self) -> bool:
+        """True when a part of the client area is off the screen, or all of it."""
+        return self.client.intersection(self.screen) != self.client

@@ -13,7 +13,7 @@ import pytest
 
 from actuation import backend
 from agent.desktop import display
-from perception.window import Desktop
+from perception.x11 import X11Desktop
 
 
 def pytest_unconfigure() -> None:
@@ -45,7 +45,7 @@ def real_input(own_display: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def desktop(own_display: str) -> Iterator[Desktop]:
+def desktop(own_display: str) -> Iterator[X11Desktop]:
     """A connection to the virtual display."""
-    with closing(Desktop()) as connection:
+    with closing(X11Desktop()) as connection:
         yield connection

@@ -1,23 +1,25 @@
 """A window that draws a coloured area and says on its standard output what it is given, a JSON object a line.
 
-``python -m tests.victim TITLE WIDTH HEIGHT [LEFT TOP]``
+``python -m tests.victim TITLE WIDTH HEIGHT [LEFT TOP] [--class-name NAME] [--colour N] [--depth 32]``
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from Xlib import X, display
+from Xlib import X, Xatom, display
 
 from perception.errors import WindowNotFound
-from perception.window import Desktop
+from perception.window import Desktop, open_desktop
 
 KINDS = {X.ButtonPress: "press", X.ButtonRelease: "release", X.KeyPress: "key_press", X.KeyRelease: "key_release"}
 MASK = X.ExposureMask | X.ButtonPressMask | X.ButtonReleaseMask | X.KeyPressMask | X.KeyReleaseMask
@@ -28,14 +30,14 @@ def say(**event: Any) -> None:
     print(json.dumps(event), flush=True)  # noqa: T201 - this is the program's output
 
 
-def main(title: str, width: int, height: int, left: int, top: int) -> None:
+def main(asked: argparse.Namespace) -> None:
     """Show the window and report until killed."""
     connection = display.Display()
-    screen = connection.screen()
-    window = screen.root.create_window(
-        left, top, width, height, 0, screen.root_depth, background_pixel=0x3366CC, event_mask=MASK
-    )
-    window.set_wm_name(title)
+    window = create(connection, asked)
+    window.set_wm_name(asked.title)
+    if asked.class_name:
+        window.set_wm_class(asked.class_name.lower(), asked.class_name)
+    window.change_property(connection.get_atom("_NET_WM_PID"), Xatom.CARDINAL, 32, [os.getpid()])
     window.set_wm_normal_hints(flags=1 | 2, min_width=10, min_height=10)  # the place that was asked for
     window.map()
     connection.flush()
@@ -45,6 +47,29 @@ def main(title: str, width: int, height: int, left: int, top: int) -> None:
             say(kind="expose")
         elif event.type in KINDS:
             say(kind=KINDS[event.type], x=event.event_x, y=event.event_y, detail=event.detail)
+
+
+def create(connection: display.Display, asked: argparse.Namespace) -> Any:
+    """The window, in the screen's own visual or in one of 32 bits, which knows opacity."""
+    screen = connection.screen()
+    look: dict[str, Any] = {"background_pixel": asked.colour, "event_mask": MASK}
+    if asked.depth == 32:
+        visual = next(d for d in screen.allowed_depths if d.depth == 32).visuals[0].visual_id
+        look |= {"visual": visual, "colormap": screen.root.create_colormap(visual, X.AllocNone), "border_pixel": 0}
+    place = (asked.left, asked.top, asked.width, asked.height)
+    return screen.root.create_window(*place, 0, asked.depth or screen.root_depth, **look)
+
+
+def parsed(words: list[str]) -> argparse.Namespace:
+    """The command line's words."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("title")
+    for name, usual in (("width", 300), ("height", 200), ("left", 200), ("top", 150)):
+        parser.add_argument(name, type=int, nargs="?", default=usual)
+    parser.add_argument("--class-name", default="")
+    parser.add_argument("--colour", type=int, default=0x3366CC)
+    parser.add_argument("--depth", type=int, default=0)
+    return parser.parse_args(words)
 
 
 class Victim:
@@ -72,11 +97,59 @@ def _await_listed(desktop: Desktop, title: str, before: set[int]) -> None:
     raise AssertionError(f"the window {title!r} was not listed within 5 s")
 
 
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for another process's doing."""
+    for _ in range(500):
+        if holds():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not happen within 10 s")
+
+
+def xdotool(*words: str | int) -> None:
+    """Play the part of a person at the desk."""
+    subprocess.run(["xdotool", *map(str, words)], check=True, timeout=10)
+
+
 @contextmanager
-def victim(title: str, width: int = 300, height: int = 200, at: tuple[int, int] = (200, 150)) -> Iterator[Victim]:
-    """A victim window on the present display, drawn and ready."""
+def xvfb(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """An X server of one test's own, without a window manager: its name and its process."""
+    read_end, write_end = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "640x480x24", "-nolisten", "tcp", *options]
+    with subprocess.Popen(command, pass_fds=(write_end,), stderr=subprocess.DEVNULL) as server:
+        os.close(write_end)
+        try:
+            with os.fdopen(read_end) as answers:
+                yield f":{answers.readline().strip()}", server
+        finally:
+            server.kill()
+
+
+@contextmanager
+def victim(
+    title: str,
+    width: int = 300,
+    height: int = 200,
+    at: tuple[int, int] = (200, 150),
+    *,
+    class_name: str = "",
+    colour: int = 0x3366CC,
+    depth: int = 0,
+) -> Iterator[Victim]:
+    """A victim window on the present display, drawn and ready.
+
+    Args:
+        title: the window's.
+        width: of its client area.
+        height: of its client area.
+        at: its place on the screen, about; the window manager has a word in it.
+        class_name: its class; the instance is the same in lower case.
+        colour: the value of every pixel, blue in the lowest byte.
+        depth: bits of a pixel. 0: as the screen has.
+    """
     command = [sys.executable, "-m", "tests.victim", title, str(width), str(height), str(at[0]), str(at[1])]
-    with closing(Desktop()) as desktop:
+    command += ["--class-name", class_name, "--colour", str(colour), "--depth", str(depth)]
+    with closing(open_desktop()) as desktop:
         before = desktop.ids()
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             try:
@@ -89,4 +162,4 @@ def victim(title: str, width: int = 300, height: int = 200, at: tuple[int, int] 
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, (*sys.argv[2:], "200", "150")[:4]))
+    main(parsed(sys.argv[1:]))

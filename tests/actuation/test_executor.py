@@ -178,7 +178,7 @@ def test_a_click_decided_before_the_window_moved_is_refused(real_input: str, des
     with victim("Game") as game:
         window = in_front(desktop, "Game")
         seen = seen_in(window, Box(90, 70, 4, 4))
-        subprocess.run(["xdotool", "windowmove", str(window._handle.id), "700", "400"], check=True, timeout=10)
+        subprocess.run(["xdotool", "windowmove", str(window.id), "700", "400"], check=True, timeout=10)
         for _ in range(200):
             if window.state().client.left > 600:
                 break

@@ -12,7 +12,7 @@ import pytest
 from actuation.backend import DryRun
 from actuation.errors import InputUnavailable
 from actuation.guardian import Guardian, watch
-from perception.window import Desktop
+from perception.x11 import X11Desktop
 from tests.victim import victim
 
 
@@ -52,9 +52,9 @@ AGENT = dedent("""
     from actuation.executor import Executor
     from actuation.guardian import Guardian
     from perception.geometry import Point
-    from perception.window import Desktop
+    from perception.window import open_desktop
 
-    window = Desktop().find("Game")
+    window = open_desktop().find("Game")
     where = window.state().client
     def kill(seconds):
         os.killpg(os.getpid(), getattr(signal, sys.argv[1]))
@@ -66,13 +66,13 @@ AGENT = dedent("""
 
 @pytest.mark.parametrize("sign", ["SIGKILL", "SIGTERM", "SIGABRT"])
 def test_a_button_that_was_down_when_the_agents_whole_group_died_comes_up(
-    real_input: str, desktop: Desktop, sign: str
+    real_input: str, desktop: X11Desktop, sign: str
 ) -> None:
     with victim("Game") as game:
         agent = subprocess.run([sys.executable, "-c", AGENT, sign], timeout=60, check=False, start_new_session=True)
         assert agent.returncode == -getattr(signal, sign)
         for _ in range(500):
-            if not desktop._root.query_pointer().mask & 0x100:  # Button1Mask
+            if not desktop.server.display.screen().root.query_pointer().mask & 0x100:  # Button1Mask
                 break
             time.sleep(0.01)
         else:

@@ -299,18 +299,18 @@ def cover(desktop: Desktop) -> Iterator[None]:
 
 
 def close(desktop: Desktop) -> Iterator[None]:
-    subprocess.run(["xdotool", "windowkill", str(desktop.find("Mines")._handle.id)], check=True, timeout=10)
+    subprocess.run(["xdotool", "windowkill", str(desktop.find("Mines").id)], check=True, timeout=10)
     yield
 
 
 def shrink(desktop: Desktop) -> Iterator[None]:
-    handle = str(desktop.find("Mines")._handle.id)
+    handle = str(desktop.find("Mines").id)
     subprocess.run(["xdotool", "windowsize", handle, "90", "120"], check=True, timeout=10)
     yield
 
 
 def minimise(desktop: Desktop) -> Iterator[None]:
-    subprocess.run(["xdotool", "windowminimize", str(desktop.find("Mines")._handle.id)], check=True, timeout=10)
+    subprocess.run(["xdotool", "windowminimize", str(desktop.find("Mines").id)], check=True, timeout=10)
     yield
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -32,7 +32,7 @@ from perception.live import LiveWindow
 from perception.observation import Frame, Observation
 from perception.perceiver import Perceiver
 from perception.watch import Watched
-from perception.window import Desktop, Window
+from perception.window import Desktop, Window, open_desktop
 
 WIDTH, HEIGHT = 1280, 800
 SCREEN = Path("/proc/self")
@@ -48,11 +48,14 @@ def main() -> int:
     options.add_argument("--check", action="store_true", help="exit 1 and name each goal that is missed")
     said = options.parse_args()
     many = 1000 if said.quick else 10_000
-    with display(own=True), closing(Desktop()) as desktop, _mines(desktop) as window:
-        with closing(LiveWindow(window, time.monotonic_ns)) as live:
-            missed = _stages(live, many // 50)
-            _detectors(live.grab())
-            missed += _long_run(live, many)
+    with ExitStack() as stack:
+        stack.enter_context(display(own=True))
+        desktop = stack.enter_context(closing(open_desktop()))
+        window = stack.enter_context(_mines(desktop))
+        live = stack.enter_context(closing(LiveWindow(window, time.monotonic_ns)))
+        missed = _stages(live, many // 50)
+        _detectors(live.grab())
+        missed += _long_run(live, many)
     for goal in missed:
         console.print(f"missed: {goal}", style="red")
     return 1 if said.check and missed else 0

@@ -1,180 +1,158 @@
-"""Real windows on a virtual display: each way in which one can stand, told apart."""
+"""What is looked for and what happened, told apart without any window."""
 
-import subprocess
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from dataclasses import replace
 
-import numpy as np
 import pytest
-from Xlib import X
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.bot import Game
-from agent.desktop import game_window
-from perception.capture import Capture
-from perception.errors import DisplayUnavailable, NotObservable, WindowClosed, WindowNotFound
 from perception.geometry import Box
 from perception.observation import WindowState
-from perception.window import Desktop, Window
-from tests.victim import victim
+from perception.window import WindowFacts, WindowQuery, changes, newest
+
+MINES = WindowFacts(number=7, title="Mines", class_names=("sgt-mines", "Sgt-mines"), process="sgt-mines", pid=42)
+FLIP = WindowFacts(number=8, title="Flip", class_names=("sgt-flip", "Sgt-flip"), process="sgt-flip", pid=43)
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for another process's doing."""
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline, "it did not happen within 10 s"
-        time.sleep(0.02)
+@pytest.mark.parametrize(
+    ("fields", "fits"),
+    [
+        ({"title": "Mines"}, True),
+        ({"title": "mines"}, False),
+        ({"title_pattern": "^Min"}, True),
+        ({"title_pattern": "^ines"}, False),
+        ({"class_name": "sgt-mines"}, True),
+        ({"class_name": "Sgt-mines"}, True),
+        ({"class_name": "sgt"}, False),
+        ({"process": "sgt-mines"}, True),
+        ({"process": "sgt"}, False),
+        ({"pid": 42}, True),
+        ({"pid": 43}, False),
+        ({"title": "Mines", "pid": 43}, False),
+        ({"title": "Mines", "class_name": "sgt-mines", "process": "sgt-mines", "pid": 42}, True),
+    ],
+)
+def test_a_window_fits_when_all_that_is_given_does(fields: dict[str, str], fits: bool) -> None:
+    assert WindowQuery(**fields).matches(MINES) is fits  # type: ignore[arg-type]
 
 
-def xdotool(*words: str) -> None:
-    subprocess.run(["xdotool", *words], check=True, timeout=10)
+@pytest.mark.parametrize("fields", [{}, {"title": ""}, {"title": "Mines", "process": ""}])
+def test_a_query_says_something(fields: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="expected a window's title, title_pattern, class_name, process or pid, found"):
+        WindowQuery(**fields)  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def capture(own_display: str) -> Iterator[Capture]:
-    with closing(Capture()) as grabber:
-        yield grabber
+def test_a_pattern_that_is_none() -> None:
+    with pytest.raises(ValueError, match=r"expected a regular expression as title_pattern, found '\('"):
+        WindowQuery(title_pattern="(")
 
 
-@pytest.fixture
-def game(desktop: Desktop) -> Iterator[Window]:
-    with victim("Game"):
-        window = desktop.find("Game")
-        window.activate()
-        until(lambda: window.state().foreground)
-        yield window
+def test_the_newest_that_was_not_there_before() -> None:
+    twin = replace(MINES, number=9)
+    assert newest(WindowQuery(title="Mines"), [MINES, FLIP, twin], ()) is twin
+    assert newest(WindowQuery(title="Mines"), [MINES, FLIP, twin], {9}) is MINES
 
 
-def handle(window: Window) -> str:
-    return str(window._handle.id)
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        (
+            WindowQuery(title="mines"),
+            "Expected a window titled 'mines', found ['Mines', 'Flip']. Did you mean 'Mines'?",
+        ),
+        (
+            WindowQuery(class_name="sgt-mine"),
+            "Expected a window of class 'sgt-mine', found ['sgt-mines', 'Sgt-mines', 'sgt-flip', 'Sgt-flip']. "
+            "Did you mean 'sgt-mines'?",
+        ),
+        (
+            WindowQuery(process="sol", pid=1),
+            "Expected a window of process 'sol' of process number 1, found ['sgt-mines', 'sgt-flip'] and ['42', '43']. "
+            "Start the game, or correct the window in the bot.",
+        ),
+        (WindowQuery(title_pattern="^X"), "Expected a window with a title like '^X', found ['Mines', 'Flip']."),
+    ],
+)
+def test_a_missing_window_names_what_there_is_of_that_kind(query: WindowQuery, says: str) -> None:
+    with pytest.raises(Exception) as problem:
+        newest(query, [MINES, FLIP], ())
+    assert str(problem.value).startswith(says)
 
 
-def test_a_window_in_front(game: Window, capture: Capture) -> None:
-    state = game.state()
-    assert (state.client.width, state.client.height) == (300, 200)
-    assert state.screen == Box(0, 0, 1280, 800)
-    assert (state.minimised, state.foreground, state.covered_by) == (False, True, ())
-    frame = capture.grab(state, now_ns=5)
-    assert frame.pixels.shape == (200, 300, 3)
-    assert (frame.pixels == np.array([0xCC, 0x66, 0x33])).all()  # BGR
-    assert frame.captured_ns == 5
+def test_no_windows_at_all() -> None:
+    with pytest.raises(Exception, match="Expected a window titled 'Mines', found no windows"):
+        newest(WindowQuery(title="Mines"), [], ())
 
 
-def test_a_window_that_moves_and_grows_by_a_pixel(game: Window) -> None:
-    before = game.state().client
-    xdotool("windowmove", handle(game), "400", "300", "windowsize", handle(game), "301", "200")
-    until(lambda: game.state().client.left not in (before.left,) and game.state().client.width == 301)
-
-
-def test_a_covered_window_names_what_covers_it(game: Window, capture: Capture, desktop: Desktop) -> None:
-    client = game.state().client
-    with victim("Pop-up", 80, 60, at=(client.left + 50, client.top + 50)):
-        desktop.find("Pop-up").activate()
-        until(lambda: game.state().covered_by == ("Pop-up",))
-        assert not game.state().foreground
-        with pytest.raises(NotObservable, match=r"covered by 'Pop-up'\. Move or close"):
-            capture.grab(game.state(), 0)
-    until(lambda: game.state().covered_by == ())
-
-
-def test_a_window_that_is_not_drawn_covers_too(game: Window, desktop: Desktop) -> None:
-    client = game.state().client
-    invisible = desktop._root.create_window(
-        client.left, client.top, 50, 50, 0, 0, window_class=X.InputOnly, override_redirect=True
+def test_a_game_is_known_by_its_title_class_or_process() -> None:
+    assert Game(title="Mines").window == WindowQuery(title="Mines")
+    assert Game(class_name="sgt-mines", process="sgt-mines").window == WindowQuery(
+        class_name="sgt-mines", process="sgt-mines"
     )
-    invisible.map()
-    until(lambda: len(game.state().covered_by) == 1)
-    invisible.destroy()
-    until(lambda: game.state().covered_by == ())
+    with pytest.raises(ValueError, match="expected a window's title"):
+        Game(command=("sgt-mines",))
 
 
-def test_a_window_that_was_there_before_is_not_meant(game: Window, desktop: Desktop) -> None:
-    before = desktop.ids()
-    with pytest.raises(WindowNotFound):
-        desktop.find("Game", besides=before)
-    with victim("Game", 120, 90):
-        assert desktop.find("Game", besides=before).state().client.width == 120
+STATE = WindowState(
+    client=Box(10, 20, 300, 200), screen=Box(0, 0, 1280, 800), minimised=False, foreground=True, covered_by=()
+)
+COVERED = replace(STATE, covered_by=("Pop-up",))
+MINIMISED = replace(STATE, minimised=True)
 
 
-def test_a_window_that_lies_beside_does_not_cover(game: Window, desktop: Desktop) -> None:
-    client = game.state().client
-    with victim("Neighbour", 80, 60, at=(client.right + 40, client.top)):
-        desktop.find("Neighbour").activate()
-        until(lambda: not game.state().foreground)
-        assert game.state().covered_by == ()
+@pytest.mark.parametrize(
+    ("before", "after", "happened"),
+    [
+        (STATE, replace(STATE, client=Box(11, 20, 300, 200)), {"moved"}),
+        (STATE, replace(STATE, client=Box(10, 19, 300, 200)), {"moved"}),
+        (STATE, replace(STATE, client=Box(10, 20, 301, 200)), {"resized"}),
+        (STATE, replace(STATE, client=Box(10, 20, 300, 199)), {"resized"}),
+        (STATE, replace(STATE, client=Box(-1, 20, 300, 200)), {"moved", "clipped"}),
+        (replace(STATE, client=Box(-1, 20, 300, 200)), STATE, {"moved", "unclipped"}),
+        (STATE, replace(STATE, screen=Box(0, 0, 200, 800)), {"clipped"}),
+        (STATE, replace(STATE, scale=1.5), {"rescaled"}),
+        (STATE, COVERED, {"covered"}),
+        (COVERED, STATE, {"uncovered"}),
+        (COVERED, replace(STATE, covered_by=("Other",)), set()),
+        (STATE, MINIMISED, {"minimised"}),
+        (MINIMISED, STATE, {"restored"}),
+        (MINIMISED, COVERED, {"restored", "covered"}),
+        (COVERED, MINIMISED, {"minimised"}),
+        (STATE, replace(STATE, foreground=False), {"focus_lost"}),
+        (replace(STATE, foreground=False), STATE, {"focus_gained"}),
+        (STATE, replace(STATE, title="Mines - won"), set()),
+    ],
+)
+def test_what_happened_between_two_looks(before: WindowState, after: WindowState, happened: set[str]) -> None:
+    assert changes(before, after) == happened
 
 
-def test_a_games_own_menu_does_not_cover_it(desktop: Desktop) -> None:
-    with game_window(Game(title="Mines", command=("sgt-mines", "9x9n10#1")), 1, desktop) as mines:
-        until(lambda: mines.state().foreground)
-        client = mines.state().client
-        xdotool("mousemove", str(client.left + 20), str(client.top + 12), "click", "1")
-        until(lambda: len(menus(desktop, client)) > 0)
-        assert mines.state().covered_by == ()
-        xdotool("key", "Escape")
+sides = st.integers(-50, 50)
+states = st.builds(
+    WindowState,
+    client=st.builds(Box, sides, sides, st.integers(1, 50), st.integers(1, 50)),
+    screen=st.just(Box(0, 0, 60, 60)),
+    minimised=st.booleans(),
+    foreground=st.booleans(),
+    covered_by=st.sampled_from([(), ("Pop-up",)]),
+    scale=st.sampled_from([1.0, 1.5]),
+)
+OPPOSITES = {
+    "moved": "moved",
+    "resized": "resized",
+    "rescaled": "rescaled",
+    "minimised": "restored",
+    "restored": "minimised",
+    "clipped": "unclipped",
+    "unclipped": "clipped",
+    "focus_lost": "focus_gained",
+    "focus_gained": "focus_lost",
+}
 
 
-def menus(desktop: Desktop, client: Box) -> list[int]:
-    """Windows that the window manager does not manage, over an area."""
-    return [
-        w.id
-        for w in desktop._root.query_tree().children
-        if w.get_attributes().override_redirect and desktop._covers(w, client)
-    ]
-
-
-def test_a_minimised_window(game: Window, capture: Capture) -> None:
-    xdotool("windowminimize", handle(game))
-    until(lambda: game.state().minimised)
-    with pytest.raises(NotObservable, match="minimised"):
-        capture.grab(game.state(), 0)
-
-
-def test_a_window_half_outside_is_clipped(game: Window, capture: Capture) -> None:
-    xdotool("windowmove", handle(game), "-100", "150")
-    until(lambda: game.state().client.left < 0)
-    state = game.state()
-    frame = capture.grab(state, 0)
-    assert frame.pixels.shape == (200, 300 + state.client.left, 3)
-    assert frame.transform.captured == Box(-state.client.left, 0, 300 + state.client.left, 200)
-
-
-def test_a_closed_window(desktop: Desktop) -> None:
-    with victim("Game") as process:
-        window = desktop.find("Game")
-        process.process.kill()
-        process.process.wait()
-    with pytest.raises(WindowClosed, match=r"'Game' was closed\. Start the game again"):
-        for _ in range(200):
-            window.state()
-            time.sleep(0.02)
-
-
-def test_a_missing_window_names_the_nearest_title(game: Window, desktop: Desktop) -> None:
-    with pytest.raises(WindowNotFound, match=r"titled 'game', found \['Game'\]\. Did you mean 'Game'\?"):
-        desktop.find("game")
-
-
-# The X library leaves the socket of a refused connection to the garbage collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_no_display(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISPLAY", ":987")
-    with pytest.raises(DisplayUnavailable, match=r"No X display answers .*unset it"):
-        Desktop()
-
-
-def state(client: Box) -> WindowState:
-    return WindowState(client=client, screen=Box(0, 0, 1280, 800), minimised=False, foreground=True, covered_by=())
-
-
-def test_off_screen_and_black(own_display: str, capture: Capture) -> None:
-    with pytest.raises(NotObservable, match=r"off the screen: 10x10 at \(2000, 0\) on a screen of 1280x800"):
-        capture.grab(state(Box(2000, 0, 10, 10)), 0)
-    with pytest.raises(NotObservable, match="black"):
-        capture.grab(state(Box(900, 700, 50, 50)), 0)
-
-
-def test_looking_costs_no_connections(game: Window, capture: Capture) -> None:
-    for _ in range(300):
-        capture.grab(game.state(), 0)
+@given(states, states)
+def test_what_happened_is_undone_on_the_way_back(one: WindowState, other: WindowState) -> None:
+    assert changes(one, one) == frozenset()
+    there, back = (changes(*pair) - {"covered", "uncovered"} for pair in ((one, other), (other, one)))
+    assert {OPPOSITES[change] for change in there} == back

@@ -1,0 +1,303 @@
+"""Windows on X11: found through the window manager's list, and read whole at every tick."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+from Xlib import X
+from Xlib.protocol import request
+
+from perception.errors import WindowClosed, WindowNotFound
+from perception.geometry import Box
+from perception.observation import WindowState
+from perception.window import WindowFacts, WindowQuery, newest
+from perception.xserver import Server, numbers, text
+
+ICONIC = 3  # WM_STATE value of a minimised window (ICCCM 4.1.3.1)
+USUAL_DPI = 96.0  # the resolution at which a desktop's scale is 1
+XFT_DPI = re.compile(r"^Xft\.dpi:[ \t]*(\d+(?:\.\d+)?)[ \t]*$", re.MULTILINE)
+FROM_A_PAGER = 2  # who asks: a tool that the user directs (EWMH, source indication)
+TO_MANAGER = X.SubstructureRedirectMask | X.SubstructureNotifyMask
+
+
+class X11Desktop:
+    """The windows of an X display. Not thread-safe: one thread, or one X11Desktop each.
+
+    Args:
+        name: an X display such as ``:0``. None: what DISPLAY says.
+
+    Raises:
+        DisplayUnavailable: nothing answers there; so does every method once the server is gone.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self.server = Server(name)
+        self._found: WeakSet[X11Window] = WeakSet()
+
+    @property
+    def screen(self) -> Box:
+        """The whole screen."""
+        (size,) = self.server.answers(self.server.ask_geometry(self.server.root))
+        return Box(0, 0, size.width, size.height)
+
+    def titles(self) -> list[str]:
+        """Titles of the windows that the window manager shows."""
+        return [window.title for window in self._facts(self.managed())]
+
+    def ids(self) -> set[int]:
+        """Numbers of the windows that the window manager shows."""
+        return set(self.managed())
+
+    def find(self, wanted: str | WindowQuery, *, besides: Collection[int] = ()) -> X11Window:
+        """The window that is meant; the newest where several fit.
+
+        Args:
+            wanted: the window's exact title, or a query.
+            besides: numbers of windows that are not meant, since they were there before the game.
+
+        Raises:
+            WindowNotFound: there is none; names the nearest.
+        """
+        query = WindowQuery(title=wanted) if isinstance(wanted, str) else wanted
+        listed = self._facts(self.managed())
+        facts = newest(query, listed, besides)
+        for window in listed:  # an X server gives the number of a window that is gone to a new one
+            self.server.select(window.number, X.StructureNotifyMask)
+        self.take_events()
+        found = X11Window(self, facts, query, {window.number for window in listed})
+        self._found.add(found)
+        return found
+
+    def require_window_manager(self) -> None:
+        """Return when a window manager runs here: without one there is no window list and no keyboard focus.
+
+        Raises:
+            WindowNotFound: none runs.
+        """
+        (check,) = self.server.answers(self.server.ask_property(self.server.root, "_NET_SUPPORTING_WM_CHECK"))
+        if not numbers(check):
+            raise WindowNotFound(
+                "No window manager runs on this display.", "Start one there (openbox &), or leave it: --display own"
+            )
+
+    def close(self) -> None:
+        """Close the connection; any number of times."""
+        self.server.close()
+
+    def managed(self) -> list[int]:
+        """The windows that the window manager lists, oldest first."""
+        (listed,) = self.server.answers(self.server.ask_property(self.server.root, "_NET_CLIENT_LIST"))
+        return numbers(listed)
+
+    def take_events(self) -> None:
+        """Tell the windows that were found which windows the server has destroyed."""
+        for event in self.server.events():
+            if event.type == X.DestroyNotify:
+                for window in self._found:
+                    window.note_destroyed(event.window.id)
+
+    def above(self, frame: int | None, stack: list[int], area: Box, client: int) -> tuple[str, ...]:
+        """Titles of other programs' windows that lie over an area of a window.
+
+        Args:
+            frame: the window's frame. None: it is just changing its frame.
+            stack: all frames, lowest first.
+            area: in screen pixels.
+            client: the program's window in that frame.
+        """
+        if frame is None:
+            return ("a window that is just changing",)
+        over = self._covering(stack[stack.index(frame) + 1 :], area)
+        programs = {other: self._client_of(other) for other in over}
+        strangers = [window for window in programs.values() if not self._same_program(window, client)]
+        return tuple(facts.title for facts in self._facts(strangers))
+
+    def frame_of(self, window: int, parent: int, stack: Collection[int]) -> int | None:
+        """The ancestor directly under the root: the window manager's frame, or the window itself. None: neither."""
+        while window not in stack:
+            if not parent or parent == self.server.root:
+                return None
+            (tree,) = self.server.answers(self.server.ask_tree(parent))
+            window, parent = parent, _number(tree.parent) if tree else 0
+        return window
+
+    def _covering(self, windows: list[int], area: Box) -> list[int]:
+        """Those that lie over part of an area; one that is not drawn takes the clicks all the same."""
+        sizes = self.server.answers(*[self.server.ask_geometry(window) for window in windows])
+        near = [
+            w for w, size in zip(windows, sizes, strict=True) if size and not _outer(size).intersection(area).is_empty
+        ]
+        shown = self.server.answers(*[self.server.ask_attributes(window) for window in near])
+        return [w for w, state in zip(near, shown, strict=True) if state and state.map_state == X.IsViewable]
+
+    def _client_of(self, frame: int) -> int:
+        """The program's window inside a frame; the frame itself where it holds none."""
+        (tree,) = self.server.answers(self.server.ask_tree(frame))
+        managed = set(self.managed())
+        inside = [child.id for child in tree.children if child.id in managed] if tree else []
+        return inside[0] if inside else frame
+
+    def _same_program(self, one: int, other: int) -> bool:
+        """True when one X client made both windows, as a game makes its own menus and dialogs."""
+        mask = ~int(self.server.display.display.info.resource_id_mask)
+        return one & mask == other & mask
+
+    def _facts(self, windows: list[int]) -> list[WindowFacts]:
+        """What windows are known by; one that is gone has a number for its title."""
+        names = ("_NET_WM_NAME", "WM_NAME", "WM_CLASS", "_NET_WM_PID")
+        asked = [self.server.ask_property(window, name) for window in windows for name in names]
+        answers = self.server.answers(*asked)
+        return [_facts(w, *answers[i : i + 4]) for w, i in zip(windows, range(0, len(answers), 4), strict=True)]
+
+
+class X11Window:
+    """One window of an X display.
+
+    Attributes:
+        id: its number on the display.
+        title: its title when it was found.
+
+    Args:
+        desktop: where it is.
+        facts: what it is known by.
+        query: how it was found.
+        known: numbers of the windows that were there then; none of them can be its successor.
+    """
+
+    def __init__(self, desktop: X11Desktop, facts: WindowFacts, query: WindowQuery, known: set[int]) -> None:
+        self.id = facts.number
+        self.title = facts.title
+        self._desktop = desktop
+        self._facts = facts
+        self._query = query
+        self._known = known
+        self._destroyed = False
+
+    def state(self) -> WindowState:
+        """How the window stands now: two round trips to the X server, and seven when something covers it.
+
+        Raises:
+            WindowClosed: the window is gone; of kind ``replaced``, with its successor, when another one that fits the
+                same query has appeared since.
+            DisplayUnavailable: the X server is gone.
+        """
+        state = None if self._destroyed else self._read()
+        self._desktop.take_events()
+        if state is None or self._destroyed:
+            raise self._closed()
+        return state
+
+    def activate(self) -> None:
+        """Ask the window manager to raise the window and give it the keyboard."""
+        self._ask_manager("_NET_ACTIVE_WINDOW", (FROM_A_PAGER, X.CurrentTime))
+
+    def close(self) -> None:
+        """Ask the window manager to close the window, as its frame's button does."""
+        self._ask_manager("_NET_CLOSE_WINDOW", (X.CurrentTime, FROM_A_PAGER))
+
+    def note_destroyed(self, number: int) -> None:
+        """Take note that a window is gone: a later one of the same number is another one."""
+        self._destroyed = self._destroyed or number == self.id
+        self._known.discard(number)
+
+    def _ask_manager(self, message: str, values: tuple[int, ...]) -> None:
+        server = self._desktop.server
+        server.send(server.root, self.id, message, values, TO_MANAGER)
+
+    def _closed(self) -> WindowClosed:
+        with contextlib.suppress(WindowNotFound):
+            return WindowClosed.replaced(self.title, self._desktop.find(self._query, besides=self._known))
+        return WindowClosed.closed(self.title)
+
+    def _read(self) -> WindowState | None:
+        """All in one go. None: the window is gone."""
+        server, me, root = self._desktop.server, self.id, self._desktop.server.root
+        answers = server.answers(
+            server.ask_geometry(me),
+            server.ask(request.TranslateCoords, src_wid=me, dst_wid=root, src_x=0, src_y=0),
+            server.ask_attributes(me),
+            server.ask_tree(me),
+            server.ask_property(me, "WM_STATE"),
+            server.ask_property(me, "_NET_WM_NAME"),
+            server.ask_property(me, "WM_NAME"),
+            server.ask_geometry(root),
+            server.ask_tree(root),
+            server.ask_property(root, "_NET_ACTIVE_WINDOW"),
+            server.ask_property(root, "RESOURCE_MANAGER"),
+        )
+        return None if None in answers[:4] else self._state(*answers)
+
+    def _state(  # noqa: PLR0917 - the answers in the order of the questions
+        self,
+        size: Any,
+        corner: Any,
+        shown: Any,
+        tree: Any,
+        wm_state: Any,
+        net_name: Any,
+        name: Any,
+        screen: Any,
+        frames: Any,
+        active: Any,
+        resources: Any,
+    ) -> WindowState:
+        client = Box(corner.x, corner.y, size.width, size.height)
+        drawn = shown.map_state == X.IsViewable
+        stack = [frame.id for frame in frames.children]
+        frame = self._desktop.frame_of(self.id, _number(tree.parent), stack) if drawn else None
+        return WindowState(
+            client=client,
+            screen=Box(0, 0, screen.width, screen.height),
+            minimised=not drawn or numbers(wm_state)[:1] == [ICONIC],
+            foreground=numbers(active)[:1] == [self.id],
+            covered_by=self._desktop.above(frame, stack, client, self.id) if drawn else (),
+            title=_title(self.id, net_name, name),
+            class_name=self._facts.class_names[-1] if self._facts.class_names else "",
+            pid=self._facts.pid,
+            scale=scale_of(text(resources)),
+        )
+
+
+def scale_of(resources: str) -> float:
+    """The desktop's scale by its X resources; 1 where they do not say, or say nothing that could be meant."""
+    found = XFT_DPI.search(resources)
+    return (float(found[1]) / USUAL_DPI if found else 1.0) or 1.0
+
+
+def process_name(pid: int | None) -> str:
+    """File name of a process's program; empty where it cannot be told."""
+    try:
+        return (Path("/proc") / str(pid) / "exe").readlink().name.removesuffix(" (deleted)")
+    except OSError:
+        return ""
+
+
+def _facts(window: int, net_name: Any, name: Any, class_names: Any, pid: Any) -> WindowFacts:
+    process = next(iter(numbers(pid)), None)
+    return WindowFacts(
+        number=window,
+        title=_title(window, net_name, name),
+        class_names=tuple(part for part in text(class_names).split("\0") if part),
+        process=process_name(process),
+        pid=process,
+    )
+
+
+def _title(window: int, net_name: Any, name: Any) -> str:
+    return text(net_name) or text(name) or f"window {window:#x}"
+
+
+def _outer(size: Any) -> Box:
+    """A window's place with its border."""
+    border = 2 * size.border_width
+    return Box(size.x, size.y, size.width + border, size.height + border)
+
+
+def _number(window: Any) -> int:
+    """A window's number; 0 for none."""
+    return int(getattr(window, "id", window))
