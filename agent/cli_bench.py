@@ -67,7 +67,7 @@ def missed_floors(rows: list[Row], floors: Mapping[str, tuple[float, float]]) ->
         if row.game != "all" or row.detector not in floors:
             continue
         count = row.count
-        shares = (count.right / max(1, count.found), count.reached / max(1, count.wanted))
+        shares = (count.correct / max(1, count.found), count.reached / max(1, count.wanted))
         for name, share, floor in zip(("precision", "recall"), shares, floors[row.detector], strict=True):
             if share < floor:
                 missed.append(f"{row.detector}: {name}: expected at least {floor}, found {share:.3f}")
@@ -84,7 +84,7 @@ def score_tables(rows: list[Row]) -> list[Table]:
             for name in ("frames", "found", "precision", "wanted", "recall"):
                 table.add_column(name, justify="right", no_wrap=True)
         count = row.count
-        precision, recall = _share(count.right, count.found), _share(count.reached, count.wanted)
+        precision, recall = _share(count.correct, count.found), _share(count.reached, count.wanted)
         cells = (row.game, str(row.frames), str(count.found), precision, str(count.wanted), recall)
         tables[row.detector].add_row(*cells, style="bold" if row.game == "all" else None)
     return list(tables.values())

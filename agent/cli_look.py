@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ import typer
 from rich.live import Live
 from rich.table import Table
 
-from agent.bot import Bot
+from agent.bot import Bot, asked
 from agent.clock import SystemClock
 from agent.console import console, errors
 from agent.desktop import display, game_window, wants_own

@@ -80,7 +80,7 @@ def play(
         clock = SystemClock()
         live = stack.enter_context(closing(LiveWindow(window, clock.now_ns)))
         guardian = stack.enter_context(closing(Guardian()))
-        source = Watched(live, sleep=clock.sleep, moves_every_s=bot.moves_every_s)
+        source = Watched(live, sleep=clock.sleep, answers=live.answers, moves_every_s=bot.moves_every_s)
         executor = Executor(PyAutoGui(), live.state, guardian)
         recorder = SessionWriter(folder, header(bot, ready, seed, hz))
         snapshot = _Snapshot(folder / "last.png", watcher)

@@ -128,8 +128,7 @@ class Composite:
             "width": part.width,
         }
         bands = [
-            self._server.ask(request.GetImage, y=part.top + row, height=min(rows, part.height - row), **fields)
-            for row in range(0, part.height, rows)
+            self._server.ask(request.GetImage, y=band.top, height=band.height, **fields) for band in part.bands(rows)
         ]
         data = b"".join(_bytes(band.data) for band in self._server.answers(*bands))
         return np.frombuffer(data, np.uint8).reshape(part.height, part.width, 4)

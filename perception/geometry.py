@@ -119,6 +119,11 @@ class Box:
         ys = [self.top + self.height * i // rows for i in range(rows + 1)]
         return [Box(x, y, right - x, bottom - y) for y, bottom in pairwise(ys) for x, right in pairwise(xs)]
 
+    def bands(self, rows: int) -> list[Box]:
+        """The box as bands of at most so many rows, from the top."""
+        tops = range(self.top, self.bottom, rows)
+        return [Box(self.left, top, self.width, min(rows, self.bottom - top)) for top in tops]
+
     def union(self, other: Box) -> Box:
         """The smallest box that holds both; the other one where one is empty."""
         if self.is_empty or other.is_empty:

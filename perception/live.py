@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from perception.capture import Capture
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
 from perception.observation import Frame, WindowState
 from perception.window import Window, WindowChange, changes
+
+if TYPE_CHECKING:
+    from perception.hang import Pings
 
 SPOILING: frozenset[WindowChange] = frozenset({"moved", "resized", "covered", "minimised"})
 """What makes a capture useless when it happens while it is taken."""
@@ -53,6 +57,7 @@ class LiveWindow:
         self._follow = follow
         self._hidden = _composite(window) if covered == "composite" else None
         self._capture = Capture()
+        self._pings: Pings | None = None
 
     def state(self) -> WindowState:
         """How the window stands now; the one that was looked at last, since an action is meant for that one.
@@ -61,6 +66,20 @@ class LiveWindow:
             WindowClosed: it is gone.
         """
         return self._window.state()
+
+    def answers(self) -> bool | None:
+        """Whether the game's program answers, without waiting for it; see ``perception.hang``.
+
+        Returns:
+            None: it does not say that it answers, or this system has no such question.
+        """
+        if sys.platform in ("win32", "darwin"):
+            return None
+        if self._pings is None:
+            from perception.hang import Pings
+
+            self._pings = Pings(self._window.id, self._now_ns)
+        return self._pings.answers()
 
     def grab(self) -> Frame:
         """The client area as it is now.
@@ -82,8 +101,9 @@ class LiveWindow:
     def close(self) -> None:
         """Close the captures' X connections."""
         self._capture.close()
-        if self._hidden is not None:
-            self._hidden.close()
+        for held in (self._hidden, self._pings):
+            if held is not None:
+                held.close()
 
     def _grabber(self, state: WindowState) -> Grabber:
         """The cheap capture of the screen, unless the screen does not show the whole window."""
@@ -107,6 +127,9 @@ class LiveWindow:
         if self._hidden is not None:
             self._hidden.close()
             self._hidden = _composite(window)
+        if self._pings is not None:
+            self._pings.close()
+            self._pings = None
 
 
 def _composite(window: Window) -> Grabber:

@@ -27,7 +27,7 @@ B = TypeVar("B")
 class Count(NamedTuple):
     """Finds that are right, of all finds; labelled things that were found, of all labelled things."""
 
-    right: int
+    correct: int
     found: int
     reached: int
     wanted: int

@@ -87,12 +87,11 @@ class Victim:
         return [event for event in map(json.loads, out.splitlines()) if event["kind"] != "expose"]
 
 
-def _await_listed(desktop: Desktop, title: str, before: set[int]) -> None:
+def _await_listed(desktop: Desktop, title: str, before: set[int]) -> int:
     """The window manager draws a window a moment before it lists it; another one may bear the same title."""
     for _ in range(500):
         with contextlib.suppress(WindowNotFound):
-            desktop.find(title, besides=before)
-            return
+            return desktop.find(title, besides=before).id
         time.sleep(0.01)
     raise AssertionError(f"the window {title!r} was not listed within 5 s")
 
@@ -155,10 +154,12 @@ def victim(
             try:
                 assert process.stdout is not None
                 assert json.loads(process.stdout.readline()) == {"kind": "expose"}
-                _await_listed(desktop, title, before)
+                number = _await_listed(desktop, title, before)
                 yield Victim(process, title)
             finally:
                 process.kill()
+                process.wait()
+        until(lambda: number not in desktop.ids())  # an X server gives the number of one that is gone to the next
 
 
 if __name__ == "__main__":

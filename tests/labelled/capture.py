@@ -21,7 +21,7 @@ from agent.bot import Game
 from agent.desktop import GAME_DIRECTORIES, display, game_window
 from perception.capture import Capture
 from perception.image import write_png
-from perception.window import Desktop
+from perception.window import open_desktop
 
 HERE = Path(__file__).parent
 SETTLED_S = 1.2  # the slowest start and the longest animation of these games
@@ -83,7 +83,7 @@ def xdotool(arguments: str) -> None:
 
 def capture(game: Game, steps: str, path: Path) -> None:
     """Start a game in a home of its own, play the steps, and write its client area."""
-    with tempfile.TemporaryDirectory() as home, closing(Desktop()) as desktop:
+    with tempfile.TemporaryDirectory() as home, closing(open_desktop()) as desktop:
         env = {"HOME": home, "XDG_CONFIG_HOME": f"{home}/.config", "GSETTINGS_BACKEND": "keyfile"}
         env |= {"DBUS_SESSION_BUS_ADDRESS": "disabled:", "NO_AT_BRIDGE": "1"}
         env["PATH"] = f"{os.environ['PATH']}:{GAME_DIRECTORIES}"

@@ -1,12 +1,20 @@
 """A window that is looked at while it changes, and one that is followed to its successor."""
 
+import os
+import signal
+import time
 from contextlib import closing
 
 import pytest
 
+from agent.bot import Game
+from agent.clock import ManualClock
+from agent.desktop import game_window
 from perception.errors import NotObservable, WindowClosed
 from perception.live import LiveWindow
 from perception.observation import Frame, WindowState
+from perception.watch import Watched
+from perception.window import Desktop
 from perception.x11 import X11Desktop, X11Window
 from tests.victim import until, victim, xdotool
 
@@ -73,3 +81,29 @@ def test_a_window_that_is_replaced_is_followed_if_asked(desktop: X11Desktop) -> 
             frame = live.grab()
             assert frame.pixels.shape == (90, 120, 3)
             assert frame.transform.client == live.state().client == desktop.find("Game").state().client
+
+
+def test_a_game_that_hangs_is_frozen_and_one_that_is_still_is_not(desktop: Desktop) -> None:
+    game = Game(title="Mines", command=("sgt-mines", "9x9n10#1"), package="sgt-puzzles")
+    clock = ManualClock(1)
+    with game_window(game, 1, desktop) as window, closing(LiveWindow(window, clock.now_ns)) as live:
+        source = Watched(live, sleep=time.sleep, answers=live.answers)
+
+        def look() -> str:
+            clock.advance(1)
+            try:
+                source.grab()
+            except NotObservable as problem:
+                return problem.kind
+            return "seen"
+
+        assert [look() for _ in range(4)] == ["seen"] * 4
+        until(lambda: live.answers() is True and live._pings is not None and not live._pings.waiting)
+        pid = window.state().pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            assert "frozen" in [look() for _ in range(5)]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        until(lambda: look() == "seen")
