@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +16,9 @@ from perception.image import read_png, write_png
 
 COLOUR_TOLERANCE = 12  # levels a channel may differ; toolkits round 0.5 to 127 or 128
 COLOUR_SHARE = 0.01  # of a cell's pixels; the thinnest digit of a 32-pixel cell covers 0.04
-ALIKE = 3.0  # levels of mean difference up to which two pictures are of one kind; one pixel of rounding stays below
+ALIKE = 0.004  # share of pixels that may differ between two pictures of one kind; the least stroke of a digit is more
+DIFFERENT = 32  # levels of a channel from which a pixel differs; smoothing differs by less
+RIM = 10  # of its side, this part of a cell is left out at each edge: lines and neighbours reach into it
 ROUNDING = 2  # pixels by which cells of one board may differ in size
 MOST_KINDS = 500  # a board of noise would be learned without end
 
@@ -55,8 +58,8 @@ class CellKinds:
     """Kinds by pictures. Like cells of a rendered board are alike to the byte, so no text needs to be read.
 
     Args:
-        examples: kind -> a picture of such a cell without its frame; or a folder of PNGs named by their kinds. A cell
-            that is like none of them gets a kind of its own: ``kind 1``, ``kind 2``, in the order of appearance.
+        examples: kind -> a picture of such a cell, with its rim or without; or a folder of PNGs named by their kinds,
+            such as ``save`` writes. A cell that is like none of them gets a kind of its own: ``kind 1``, ``kind 2``, in the order of appearance.
         learn: False: a cell that is like no example has kind None.
 
     Raises:
@@ -79,7 +82,8 @@ class CellKinds:
         if key not in self._seen:
             if len(self._seen) >= 10 * MOST_KINDS:
                 self._seen.clear()
-            self._seen[key] = self._like(patch) or self._new(patch)
+            core = _core(patch)
+            self._seen[key] = self._like(core) or self._like(patch) or self._new(core)
         return self._seen[key]
 
     def save(self, folder: Path) -> list[Path]:
@@ -96,7 +100,7 @@ class CellKinds:
 
     def _like(self, patch: Patch) -> str | None:
         near = [(_difference(patch, picture), kind) for kind, picture in self._pictures.items()]
-        difference, kind = min(near, default=(ALIKE + 1, ""))
+        difference, kind = min(near, default=(1.0, ""))
         return kind if difference <= ALIKE else None
 
     def _new(self, patch: Patch) -> str | None:
@@ -108,13 +112,19 @@ class CellKinds:
         return kind
 
 
+def _core(patch: Patch) -> Patch:
+    """A cell without its rim."""
+    rim = min(patch.shape[:2]) // RIM
+    return np.ascontiguousarray(patch[rim : patch.shape[0] - rim, rim : patch.shape[1] - rim])
+
+
 def _difference(one: Patch, other: Patch) -> float:
-    """Mean difference in levels, as one lies best on the other; large where their sizes are far apart."""
+    """Share of pixels that differ, as one lies best on the other; all of them where their sizes are far apart."""
     height, width = (min(a, b) for a, b in zip(one.shape[:2], other.shape[:2], strict=True))
     if max(abs(one.shape[0] - other.shape[0]), abs(one.shape[1] - other.shape[1])) > ROUNDING or not height * width:
-        return 255.0
+        return 1.0
     pairs = [(a, b) for a in _windows(one, height, width) for b in _windows(other, height, width)]
-    return min(float(np.abs(a.astype(np.int16) - b).mean()) for a, b in pairs)
+    return min(float((cv2.absdiff(a, b).max(axis=2) >= DIFFERENT).mean()) for a, b in pairs)
 
 
 def _windows(patch: Patch, height: int, width: int) -> list[Patch]:
