@@ -59,7 +59,8 @@ class CellKinds:
 
     Args:
         examples: kind -> a picture of such a cell, with its rim or without; or a folder of PNGs named by their kinds,
-            such as ``save`` writes. A cell that is like none of them gets a kind of its own: ``kind 1``, ``kind 2``, in the order of appearance.
+            such as ``save`` writes. A cell that is like none of them gets a kind of its own: ``kind 1``, ``kind 2``,
+            in the order of appearance.
         learn: False: a cell that is like no example has kind None.
 
     Raises:
