@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import secrets
 import shutil
@@ -19,11 +20,12 @@ from typing import TypeVar
 from agent.bot import Game
 from agent.errors import MissingPiece, WrongUse
 from perception import xauthority
-from perception.errors import WindowNotFound
+from perception.errors import DisplayUnavailable, WindowNotFound
 from perception.window import Desktop, Window, open_desktop
 
 SCREEN = "1280x800x24"
 START_TIMEOUT_S = 15.0
+UNLISTED_TIMEOUT_S = 2.0
 GAME_DIRECTORIES = "/usr/games:/usr/local/games"  # Debian keeps games off the PATH of root and of services
 
 T = TypeVar("T")
@@ -90,7 +92,17 @@ def game_window(game: Game, seed: int, desktop: Desktop) -> Iterator[Window]:
                 )
             return desktop.find(game.window, besides=before)
 
-        yield _activated(_retry(look, WindowNotFound))
+        window = _activated(_retry(look, WindowNotFound))
+        yield window
+    _await_unlisted(window.id, desktop)
+
+
+def _await_unlisted(number: int, desktop: Desktop) -> None:
+    """Wait until a window that was closed is off the list: an X server gives its number to the next one."""
+    deadline = time.monotonic() + UNLISTED_TIMEOUT_S
+    with contextlib.suppress(DisplayUnavailable):  # then there is no list either
+        while number in desktop.ids() and time.monotonic() < deadline:
+            time.sleep(0.01)
 
 
 @cache
