@@ -122,6 +122,12 @@ def test_a_server_that_cannot(own_display: str) -> None:
         Composite(1, name)
 
 
+def test_an_extension_that_is_too_old(own_display: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perception.composite.NAMED_PIXMAPS", (9, 0))  # no server is that old any more
+    with pytest.raises(DisplayUnavailable, match=r"found \(0, 4\)"):
+        Composite(1)
+
+
 def test_a_live_window_looks_under_what_covers_it_if_asked(game: X11Window) -> None:
     with (
         closing(LiveWindow(game, lambda: 5, covered="composite")) as live,

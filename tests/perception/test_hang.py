@@ -4,9 +4,11 @@ import os
 import signal
 from contextlib import closing
 
+from Xlib import X
+
 from agent.bot import Game
 from agent.desktop import game_window
-from perception.hang import Pings
+from perception.hang import PING, PROTOCOLS, Pings
 from perception.x11 import X11Desktop
 from tests.victim import until, victim
 
@@ -41,6 +43,10 @@ def test_a_game_that_is_stopped_and_goes_on(desktop: X11Desktop) -> None:
             try:
                 assert pings.answers() is True  # asked just now
                 assert pings.waiting
+                root = desktop.server.root
+                pong = (desktop.server.atom(PING), 0, mines.id + 1)  # another window's
+                desktop.server.send(root, root, PROTOCOLS, pong, X.SubstructureNotifyMask)
+                assert desktop.titles()  # the server has seen to it
                 clock.now += 2 * SECOND - 1
                 assert pings.answers() is True
                 clock.now += 1

@@ -185,7 +185,9 @@ def test_the_window_in_front_is_taken_to_cover_on_macos() -> None:
     front = popup(isActive=True)
     there = desktop(game(isActive=False), front, system="darwin")
     assert there.find("Game").state().covered_by == ("Pop-up",)
-    front.isActive = False
+    front.pid = 42  # the game's own dialog
+    assert there.find("Game").state().covered_by == ()
+    front.pid, front.isActive = 43, False
     assert there.find("Game").state().covered_by == ()
 
 
@@ -218,8 +220,9 @@ def reuse_number(window: FakeWindow) -> None:
     window.pid = 99
 
 
+@pytest.mark.parametrize("number", [1, 8])  # that of the old one, and another
 @pytest.mark.parametrize("end", [kill, reuse_number])
-def test_a_window_that_is_closed_and_then_replaced(end: Callable[[FakeWindow], None]) -> None:
+def test_a_window_that_is_closed_and_then_replaced(end: Callable[[FakeWindow], None], number: int) -> None:
     old = game()
     there = desktop(old, game(number=7))
     found = there.find("Game")
@@ -228,12 +231,12 @@ def test_a_window_that_is_closed_and_then_replaced(end: Callable[[FakeWindow], N
     with pytest.raises(WindowClosed) as closed:
         found.state()
     assert (closed.value.kind, closed.value.successor) == ("closed", None)
-    there.windows.windows.append(game(number=8))
+    there.windows.windows.append(game(number=number))
     with pytest.raises(WindowClosed) as replaced:
         found.state()
     assert replaced.value.kind == "replaced"
     assert replaced.value.successor is not None
-    assert replaced.value.successor.id == 8
+    assert replaced.value.successor.id == number
 
 
 def test_a_failure_about_a_window_that_is_there_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

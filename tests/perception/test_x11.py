@@ -49,6 +49,7 @@ def test_a_window_that_is_not_drawn_covers_too(game: X11Window, desktop: X11Desk
     invisible = desktop.server.display.screen().root.create_window(
         client.left, client.top, 50, 50, 0, 0, window_class=X.InputOnly, override_redirect=True
     )
+    assert game.state().covered_by == ()  # it takes no clicks yet
     invisible.map()
     until(lambda: len(game.state().covered_by) == 1)
     invisible.destroy()
