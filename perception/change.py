@@ -35,7 +35,7 @@ class ChangeMeter:
 def _change(last: NDArray[np.uint8] | None, frame: Frame, whole: Box) -> Change:
     if last is None or last.shape != frame.pixels.shape:
         return Change(kind="scene", dirty=(whole,))
-    if cv2.norm(last, frame.pixels, cv2.NORM_INF) == 0:
+    if last is frame.pixels or cv2.norm(last, frame.pixels, cv2.NORM_INF) == 0:
         return Change(kind="unchanged")
     tiles = changed_tiles(last, frame.pixels)
     if tiles.mean() < LARGE:

@@ -58,6 +58,7 @@ class LiveWindow:
         self._hidden = _composite(window) if covered == "composite" else None
         self._capture = Capture()
         self._pings: Pings | None = None
+        self._looked_at: WindowState | None = None
 
     def state(self) -> WindowState:
         """How the window stands now; the one that was looked at last, since an action is meant for that one.
@@ -89,7 +90,7 @@ class LiveWindow:
             NotObservable: it shows nothing that could be trusted; it changed while it was looked at; or it is gone,
                 and no successor is there yet.
         """
-        before = self._followed()
+        before = self._looked_at = self._followed()
         frame = self._grabber(before).grab(before, self._now_ns())
         happened = changes(before, self._window.state()) & SPOILING
         if happened:
@@ -97,6 +98,12 @@ class LiveWindow:
                 f"The window was {' and '.join(sorted(happened))} while it was looked at.", "Look again.", "stale"
             )
         return frame
+
+    def again(self, frame: Frame) -> Frame:
+        """The pixels where those of the last frame came from, as they are now; the window's state is not read anew."""
+        if self._looked_at is None:
+            return self.grab()
+        return self._grabber(self._looked_at).grab(self._looked_at, frame.captured_ns)
 
     def close(self) -> None:
         """Close the captures' X connections."""

@@ -112,6 +112,11 @@ def _offered(seen: Observation, labels: Mapping[int, str]) -> tuple[Mark, ...]:
     if strange:
         raise OfferError(f"candidates() offers the marks {strange}; the detector found {sorted(known)}.", OFFER_CURE)
     try:
-        return tuple(replace(mark, label=labels[mark.number]) for mark in seen.marks if mark.number in labels)
+        return tuple(_called(mark, labels[mark.number]) for mark in seen.marks if mark.number in labels)
     except ValueError as problem:
         raise OfferError(f"candidates() offers a label that is none: {problem}.", OFFER_CURE) from problem
+
+
+def _called(mark: Mark, label: str) -> Mark:
+    """A mark under a label; itself where it has that one, since a board has hundreds of them."""
+    return mark if mark.label == label else replace(mark, label=label)

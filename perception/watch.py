@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 import cv2
 import numpy as np
@@ -17,6 +18,15 @@ from perception.perceiver import FrameSource
 SETTLE_S = 0.05  # between two looks at a picture that changes
 SETTLES = 4  # looks at most; a game that moves for ever is seen in motion
 LATE = 2  # changes in a row that a capture showed one look late; once, the game may have moved just then
+
+
+@runtime_checkable
+class Again(Protocol):
+    """A frame source that can take a frame once more for less than another look at the window costs."""
+
+    def again(self, frame: Frame) -> Frame:
+        """The pixels where those of the last frame came from, as they are now."""
+        ...
 
 
 class Watched:
@@ -60,7 +70,7 @@ class Watched:
         """
         frame, last = self._source.grab(), self._last
         if last is not None and _same(frame.pixels, last.pixels):
-            frame = self._confirmed(frame)
+            frame = self._confirmed(frame.sharing(last))
         elif last is not None:
             self._late = 0
             frame = self._settled(frame, last)
@@ -69,9 +79,10 @@ class Watched:
 
     def _confirmed(self, frame: Frame) -> Frame:
         """A frame that shows nothing new, once it is sure that there is nothing new."""
-        again = self._source.grab()
-        if not _same(frame.pixels, again.pixels):
-            self._late += 1
+        again = self._source.again(frame) if isinstance(self._source, Again) else self._source.grab()
+        if _same(frame.pixels, again.pixels):
+            return frame
+        self._late += 1
         return again
 
     def _settled(self, frame: Frame, last: Frame) -> Frame:
@@ -109,7 +120,7 @@ FROZEN_CURE = "See whether the game hangs or is paused; start it again."
 
 
 def _same(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
-    return one.shape == other.shape and cv2.norm(one, other, cv2.NORM_INF) == 0
+    return one is other or (one.shape == other.shape and cv2.norm(one, other, cv2.NORM_INF) == 0)
 
 
 def _differs_much(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
