@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from perception.capture import Capture
@@ -97,13 +98,14 @@ class LiveWindow:
             raise NotObservable(
                 f"The window was {' and '.join(sorted(happened))} while it was looked at.", "Look again.", "stale"
             )
-        return frame
+        return replace(frame, title=before.title)
 
     def again(self, frame: Frame) -> Frame:
         """The pixels where those of the last frame came from, as they are now; the window's state is not read anew."""
         if self._looked_at is None:
             return self.grab()
-        return self._grabber(self._looked_at).grab(self._looked_at, frame.captured_ns)
+        pixels = self._grabber(self._looked_at).grab(self._looked_at, frame.captured_ns).pixels
+        return replace(frame, pixels=pixels)
 
     def close(self) -> None:
         """Close the captures' X connections."""

@@ -49,12 +49,14 @@ class Frame:
         transform: where those pixels are on the screen.
         captured_ns: monotonic clock, at the grab.
         moving: much of the picture was still changing when it was taken.
+        title: of the window. None: not known.
     """
 
     pixels: NDArray[np.uint8]
     transform: Transform
     captured_ns: int
     moving: bool = False
+    title: str | None = None
 
     def sharing(self, other: Frame) -> Frame:
         """The same moment, with the pixels of an equal frame and the digest that was worked out for them."""

@@ -46,7 +46,7 @@ class Session:
         except OSError as problem:
             raise SessionError(f"{path}: expected a frame, found none that can be read ({problem}).") from problem
         transform = Transform(client=Box(*record.client), captured=Box(*record.captured), scale=record.scale)
-        frame = Frame(pixels=pixels, transform=transform, captured_ns=0, moving=record.moving)
+        frame = Frame(pixels=pixels, transform=transform, captured_ns=0, moving=record.moving, title=record.title)
         if frame.digest != record.digest:
             raise SessionError(f"{path}: expected pixels with that digest, found {frame.digest}. The file was changed.")
         return frame

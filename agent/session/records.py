@@ -49,6 +49,7 @@ class FrameRecord(Record):
 
     Attributes:
         moving: much of the picture was still changing when it was taken.
+        title: of the window. None: not known.
     """
 
     digest: Digest
@@ -56,6 +57,7 @@ class FrameRecord(Record):
     captured: BoxRecord
     scale: Annotated[float, Field(ge=0.01, le=100)]
     moving: bool = False
+    title: str | None = None
 
 
 class MarkRecord(Record):
@@ -151,8 +153,14 @@ def box_record(box: Box) -> BoxRecord:
 def frame_record(frame: Frame) -> FrameRecord:
     """A frame as it is written."""
     where = frame.transform
-    client, captured = box_record(where.client), box_record(where.captured)
-    return FrameRecord(digest=frame.digest, client=client, captured=captured, scale=where.scale, moving=frame.moving)
+    return FrameRecord(
+        digest=frame.digest,
+        client=box_record(where.client),
+        captured=box_record(where.captured),
+        scale=where.scale,
+        moving=frame.moving,
+        title=frame.title,
+    )
 
 
 def blocked_fields(problem: NotObservable) -> dict[str, Any]:
