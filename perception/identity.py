@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ SAME_PLACE = 0.4  # overlap from which a redrawn element is the one that was the
 NEAR = 1.5  # sides: how far an element may go without being redrawn
 NEARBY = 0.75  # sides: how far one may go that is redrawn too
 LIKE_SIZE = 1.3  # how many times as large it may have become then
+PLACE = b"a place"  # in place of a look
 MEMORY = 10  # looks: how long an element that is gone is remembered, and its number given to no other
 
 
@@ -32,21 +33,24 @@ class Identity:
     """Follows elements from frame to frame.
 
     An element is the same one when it looks the same and went less than one and a half times its length; or when
-    another look stands where it stood; or when it did both a little. An element that is gone is remembered for ten
-    looks: one that flickers comes back under its number, and its number is not given to another meanwhile.
+    another look stands where it stood; or when it did both a little. A place that does not move, such as a board's
+    cell, is the same whatever it shows. An element that is gone is remembered for ten looks: one that flickers comes
+    back under its number, and its number is not given to another meanwhile.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, _Element] = {}
 
-    def follow(self, marks: Sequence[Mark], pixels: NDArray[np.uint8]) -> list[int]:
+    def follow(self, marks: Sequence[Mark], pixels: NDArray[np.uint8], places: Collection[Box] = ()) -> list[int]:
         """The number of each mark; new elements get the lowest numbers that are free, in the order of the marks.
 
         Args:
             marks: of one frame.
             pixels: of that frame, ``(height, width, 3)``, BGR.
+            places: boxes of marks that are places.
         """
-        now = [_Element(mark.box, _look(mark.box, pixels)) for mark in marks]
+        fixed = set(places)
+        now = [_Element(mark.box, PLACE if mark.box in fixed else _look(mark.box, pixels)) for mark in marks]
         given = self._unmoved(now)
         for unlikeliness in (_moved, _redrawn, _moved_and_redrawn):
             self._pair(now, given, unlikeliness)
@@ -89,6 +93,7 @@ def _moved(old: Sequence[_Element], new: Sequence[_Element]) -> NDArray[np.float
     """Elements that look the same, a little way off."""
     looks: Mapping[bytes, int] = {look: i for i, look in enumerate({element.look for element in (*old, *new)})}
     same = np.equal.outer([looks[element.look] for element in old], [looks[element.look] for element in new])
+    same &= np.array([[element.look != PLACE] for element in old])
     far = _distances(old, new)
     return np.where(same & (far <= NEAR), far, np.inf)
 

@@ -102,13 +102,13 @@ class Fusion:
         inside = [_clipped(each.marks, frame) for each in found]
         outside = [marks if text else _outside(marks, cells) for marks, text in zip(inside, texts, strict=True)]
         kept, left_out = _at_most(named(distinct(outside), texts, cells), self.most)
-        marks = self._numbered(kept, pixels)
+        marks = self._numbered(kept, pixels, [cell.box for cell in cells])
         return Detected(cells=_as_marks(cells, marks), marks=marks, left_out=left_out)
 
-    def _numbered(self, marks: Sequence[Mark], pixels: NDArray[np.uint8]) -> tuple[Mark, ...]:
+    def _numbered(self, marks: Sequence[Mark], pixels: NDArray[np.uint8], places: Sequence[Box]) -> tuple[Mark, ...]:
         """Marks under their numbers, ascending."""
         ordered = [marks[i] for i in in_reading_order([mark.box for mark in marks])]
-        ids = self._identity.follow(ordered, pixels)
+        ids = self._identity.follow(ordered, pixels, places)
         numbers = ids if self.numbering == "stable" else range(1, len(ids) + 1)
         again = [replace(m, number=n, id=i) for m, n, i in zip(ordered, numbers, ids, strict=True)]
         return tuple(sorted(again, key=lambda mark: mark.number))

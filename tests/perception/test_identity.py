@@ -64,6 +64,15 @@ def test_elements_that_change_places_keep_their_numbers() -> None:
     assert follow(identity, {A: 90, right: 210}) == {A: 2, right: 1}
 
 
+def test_places_keep_their_numbers_whatever_they_show() -> None:
+    identity, cells = Identity(), [Box(x, 50, 40, 40) for x in (20, 60, 100)]
+    for shades in ((210, 90, 90), (90, 210, 90), (90, 90, 210)):
+        pixels = screen()
+        for box, shade in zip(cells, shades, strict=True):
+            button(pixels, box, shade)
+        assert identity.follow(numbered((box, None) for box in cells), pixels, cells) == [1, 2, 3]
+
+
 def test_an_element_that_flickers_comes_back_under_its_number_and_none_is_given_it_meanwhile() -> None:
     identity = Identity()
     follow(identity, {A: 210, B: 220})
