@@ -3,6 +3,7 @@
 CurableError               says what was found and what to do
 |- PerceptionError
    |- DisplayUnavailable   no X server can be reached
+   |- MissingExtra         an optional library, its data, or the service that it talks to is not there
    |- WindowNotFound       no window with that title, or no window manager to ask
    |- OfferError           a bot offers marks that were not found
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
@@ -51,6 +52,10 @@ class PerceptionError(CurableError):
 
 class DisplayUnavailable(PerceptionError):
     """No X server can be reached."""
+
+
+class MissingExtra(PerceptionError):
+    """An optional library, the data that it needs, or the service that it talks to is not on this machine."""
 
 
 class WindowNotFound(PerceptionError):
