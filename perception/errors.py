@@ -4,6 +4,7 @@ CurableError               says what was found and what to do
 |- PerceptionError
    |- DisplayUnavailable   no display can be reached, or it lacks what was asked of it
    |- WindowNotFound       no window that fits, or no window manager to ask
+   |- MissingExtra         an optional library, its data, or the service that it talks to is not there
    |- OfferError           a bot offers marks that were not found
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
       |- WindowClosed      it was there and is gone; does not pass, unless its successor is followed
@@ -54,6 +55,10 @@ class PerceptionError(CurableError):
 
 class DisplayUnavailable(PerceptionError):
     """No display can be reached, or it lacks what was asked of it."""
+
+
+class MissingExtra(PerceptionError):
+    """An optional library, the data that it needs, or the service that it talks to is not on this machine."""
 
 
 class WindowNotFound(PerceptionError):
