@@ -8,16 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from perception.detect.base import Detected, Detector
 from perception.detect.cells import CellKinds
-from perception.detect.fusion import Fusion
+from perception.detect.everything import everything
 from perception.detect.lattice import Lattice
 from perception.detect.regions import Regions
+from perception.detect.text import Tesseract, Text
 from perception.errors import NotObservable
-from perception.geometry import Box, overlaps
+from perception.geometry import Box, overlaps, shared_pixels
 from perception.labelled import HIDDEN, Labelled
 
 SAME = 0.5  # overlap from which a find is what was labelled
+INSIDE = 0.9  # of a find that must lie within an element
+FIFTH = 0.2  # of an element that such a find must fill
 Z = 1.96  # of a 95 % interval
 
 A = TypeVar("A")
@@ -111,12 +116,18 @@ def of_kinds(frame: Labelled, found: Detected) -> Count:
 
 
 def of_elements(frame: Labelled, found: Detected) -> Count:
-    """All that can be clicked, cells and elements alike: a find is right where it covers one of them."""
+    """All that can be clicked, cells and elements alike: a find is right where it covers one of them.
+
+    A text that lies in one and fills a fifth of it is right too: a menu entry is more than its word.
+    """
     wanted = [element.box for element in frame.elements] + [box for _, box in _cells(frame)]
     boxes = [mark.box for mark in found.marks]
     if not wanted or not boxes:
         return Count(0, len(boxes), 0, len(wanted))
-    same = overlaps(boxes, wanted) >= SAME
+    shared = shared_pixels(boxes, wanted)
+    areas, sizes = (np.array([box.area for box in each]) for each in (boxes, wanted))
+    inside = (shared >= INSIDE * areas[:, None]) & (shared >= FIFTH * sizes[None, :])
+    same = (overlaps(boxes, wanted) >= SAME) | inside
     return Count(int(same.any(axis=1).sum()), len(boxes), int(same.any(axis=0).sum()), len(wanted))
 
 
@@ -139,7 +150,8 @@ DETECTORS: Mapping[str, tuple[Callable[[], Detector], Judge]] = {
     "board": (Lattice, of_board),
     "cell kinds": (lambda: Lattice(kinds=CellKinds()), of_kinds),
     "regions": (Regions, of_elements),
-    "board and regions": (lambda: Fusion(Lattice(), Regions(), most=1000), of_elements),
+    "text": (lambda: Text(Tesseract()), of_menus),
+    "everything": (lambda: everything(most=1000), of_elements),
 }
 """What is measured: each detector as it comes, and what its finds are held to."""
 

@@ -26,6 +26,12 @@ Patch = NDArray[np.uint8]
 """``(height, width, 3)``, BGR: a cell without its outermost pixels."""
 
 
+def is_learned(kind: str) -> bool:
+    """True for a kind that nobody has named: ``kind 1``, ``kind 2`` and so on."""
+    word, _, number = kind.partition(" ")
+    return word == "kind" and number.isdecimal()
+
+
 class CellNamer(Protocol):
     """Names what a cell shows. It may learn: a run works on a copy of its own."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.detect.base import Detected, Detector, Learning, Local, Reading, Updating
+from perception.detect.cells import is_learned
 from perception.detect.local import redetect
 from perception.errors import NotObservable
 from perception.geometry import Box, overlaps, shared_pixels
@@ -30,7 +31,7 @@ class Fusion:
 
     Finds of different detectors that cover each other are one mark: the box is the more trusted one's, and so is the
     label where it has one. What lies within a cell of the board is no mark of its own. A text inside a shape without
-    a label, or inside a cell that nothing but its place names, becomes its label, and is no mark of its own then.
+    a label, or inside a cell that nobody has named, becomes its label; it is no mark of its own then.
 
     Args:
         detectors: the most trusted first.
@@ -136,21 +137,23 @@ def distinct(ranked: Sequence[Sequence[Mark]]) -> list[list[Mark]]:
 def named(ranked: Sequence[Sequence[Mark]], texts: Sequence[bool], cells: Sequence[GridCell] = ()) -> list[list[Mark]]:
     """Shapes and cells under the texts inside them, in reading order; those texts are no marks any more.
 
-    A shape that holds other shapes is no button, and takes no text.
+    A shape that holds other shapes is no button, and takes no text. A cell whose kind was given a name keeps that.
 
     Args:
         ranked: the marks of each detector.
         texts: whether a detector's marks are texts.
-        cells: of the board; one that nothing but its place names takes a text.
+        cells: of the board.
     """
-    nameless = {cell.box for cell in cells if cell.kind is None}
     listed = [(mark, text) for marks, text in zip(ranked, texts, strict=True) for mark in marks]
-    shapes = [i for i, (mark, text) in enumerate(listed) if not text and (mark.label is None or mark.box in nameless)]
+    on_board = {cell.box for cell in cells}
+    nameless = {cell.box for cell in cells if cell.kind is None or is_learned(cell.kind)}
+    shapes = [i for i, (mark, text) in enumerate(listed) if not text and (mark.label is None or mark.box in on_board)]
     words = [i for i, (_, text) in enumerate(listed) if text]
     homes = _homes([mark.box for mark, _ in listed], shapes, words)
     inside: dict[int, list[Mark]] = {}
     for word, home in homes.items():
-        inside.setdefault(home, []).append(listed[word][0])
+        if listed[home][0].label is None or listed[home][0].box in nameless:
+            inside.setdefault(home, []).append(listed[word][0])
     said = [
         None if i in homes else replace(mark, label=_joined(inside[i])) if i in inside else mark
         for i, (mark, _) in enumerate(listed)

@@ -39,6 +39,8 @@ class Text:
         ValueError: the memory holds no line.
     """
 
+    reads_text = True
+
     def __init__(
         self,
         reader: TextReader,
@@ -65,10 +67,7 @@ class Text:
     def _look(self, pixels: NDArray[np.uint8], region: Box) -> list[tuple[Box, str]]:
         """The lines of one region, in pixels of the frame, and what they say; no pixel outside it is looked at."""
         inside = pixels[region.top : region.bottom, region.left : region.right]
-        return [
-            (Box(region.left + line.left, region.top + line.top, line.width, line.height), self._text(inside, line))
-            for line in self.find(inside)
-        ]
+        return [(line.moved(region.left, region.top), self._text(inside, line)) for line in self.find(inside)]
 
     def _text(self, pixels: NDArray[np.uint8], line: Box) -> str:
         """What a line says, cut to a label's length."""

@@ -88,7 +88,7 @@ class Tesseract:
     def words(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The words of a picture of any size, line by line, wherever ``text_lines`` finds some."""
         return [
-            Word(Box(wide.left + word.box.left, wide.top + word.box.top, word.box.width, word.box.height), *word[1:])
+            Word(word.box.moved(wide.left, wide.top), *word[1:])
             for wide, patch in patches(pixels)
             for word in self._line(patch)
         ]
@@ -103,7 +103,7 @@ class Tesseract:
         self._api.SetSourceResolution(DPI)
         self._api.Recognize()
         inside = Box(0, 0, pixels.shape[1], pixels.shape[0])
-        found = [Word(_scaled(box, 1 / scale).intersection(inside), text, sure) for box, text, sure in self._found()]
+        found = [Word(box.scaled(1 / scale).intersection(inside), text, sure) for box, text, sure in self._found()]
         return found if any(word.confidence >= self.floor for word in found) else []
 
     def _found(self) -> Iterator[Word]:
@@ -191,21 +191,9 @@ def rows(pixels: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
     found: list[Box] = []
     for line in text_lines(pixels):
         beside = bool(found) and line.center.y < found[-1].bottom
-        found[-1:] = [_around_both(found[-1], line)] if beside else [*found[-1:], line]
+        found[-1:] = [found[-1].union(line)] if beside else [*found[-1:], line]
     boxes = [with_margin(pixels, row) for row in found]
     return [pixels[box.top : box.bottom, box.left : box.right] for box in boxes] or [pixels]
-
-
-def _scaled(box: Box, by: float) -> Box:
-    """The pixels of a picture before it was enlarged that a box touches."""
-    left, top = int(box.left * by), int(box.top * by)
-    return Box(left, top, -int(-box.right * by // 1) - left, -int(-box.bottom * by // 1) - top)
-
-
-def _around_both(one: Box, other: Box) -> Box:
-    """The least box round two."""
-    left, top = min(one.left, other.left), min(one.top, other.top)
-    return Box(left, top, max(one.right, other.right) - left, max(one.bottom, other.bottom) - top)
 
 
 def _around(corners: Sequence[Sequence[float]]) -> Box:
