@@ -21,14 +21,14 @@ def test_a_picture_and_what_it_should_show(tmp_path: Path) -> None:
     said = tmp_path / "marks.json"
     code, output = look(tmp_path, SHOT, "--json", str(said), "--save", str(tmp_path / "shot.png"))
     assert code == 0, output
-    assert "18 marks, 16 cells" in output
+    assert "21 marks, 16 cells" in output
     assert (read_png(tmp_path / "shot.png") == read_png(Path(SHOT))).all()
     assert read_png(tmp_path / "look.png").shape[0] >= read_png(Path(SHOT)).shape[0]
     assert look(tmp_path, SHOT, "--expect", str(said))[0] == 0
 
 
 def drop(marks: list[dict[str, Any]]) -> None:
-    del marks[2]
+    del marks[5]
 
 
 def add(marks: list[dict[str, Any]]) -> None:
@@ -40,7 +40,7 @@ def move(marks: list[dict[str, Any]]) -> None:
 
 
 def rename(marks: list[dict[str, Any]]) -> None:
-    marks[0]["label"] = "New Game"
+    marks[0]["label"] = "Old Game"
 
 
 def renumber(marks: list[dict[str, Any]]) -> None:
@@ -50,11 +50,11 @@ def renumber(marks: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (drop, "expected nothing at 148x148 at (4, 50), found mark 3 'kind 1'"),
+        (drop, "expected nothing at 148x148 at (4, 50), found mark 6 '4'"),
         (add, "expected mark at 5x5 at (5, 5), found mark 1"),
-        (move, "expected mark 1 at 103x30 at (15, 13), found mark 1 nearest, at 103x30 at (12, 13)"),
-        (rename, "expected mark 1 'New Game' at 103x30 at (12, 13), found mark 1 there"),
-        (renumber, "expected mark 99 at 103x30 at (12, 13), found mark 1 there"),
+        (move, "expected mark 1 'New Game' at 103x30 at (15, 13), found mark 1 'New Game' nearest, at 103x30 at (12, 13)"),
+        (rename, "expected mark 1 'Old Game' at 103x30 at (12, 13), found mark 1 'New Game' there"),
+        (renumber, "expected mark 99 'New Game' at 103x30 at (12, 13), found mark 1 'New Game' there"),
     ],
 )
 def test_what_is_not_as_expected_is_named(change: Any, says: str, tmp_path: Path) -> None:
