@@ -5,6 +5,7 @@ CurableError               says what was found and what to do
    |- DisplayUnavailable   no X server can be reached
    |- WindowNotFound       no window with that title, or no window manager to ask
    |- OfferError           a bot offers marks that were not found
+   |- SensorError          a sensor failed, or gave what is no value
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
       |- WindowClosed      it was there and is gone; does not pass
 """
@@ -85,3 +86,7 @@ class WindowClosed(NotObservable):
 
 class OfferError(PerceptionError):
     """A bot offers marks that the detector did not find, or labels that are none."""
+
+
+class SensorError(PerceptionError):
+    """A sensor failed, or gave what is no value: a mistake in the bot, which stops the run."""
