@@ -6,6 +6,7 @@ CurableError               says what was found and what to do
    |- WindowNotFound       no window that fits, or no window manager to ask
    |- MissingExtra         an optional library, its data, or the service that it talks to is not there
    |- OfferError           a bot offers marks that were not found
+   |- SensorError          a sensor failed, or gave what is no value
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
       |- WindowClosed      it was there and is gone; does not pass, unless its successor is followed
 """
@@ -116,3 +117,7 @@ class WindowClosed(NotObservable):
 
 class OfferError(PerceptionError):
     """A bot offers marks that the detector did not find, or labels that are none."""
+
+
+class SensorError(PerceptionError):
+    """A sensor failed, or gave what is no value: a mistake in the bot, which stops the run."""
