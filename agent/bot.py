@@ -6,13 +6,14 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from actuation.tools import NoneOfThese, Tool
 from agent.errors import BotError
 from grammar.shape import snake_case
 from perception.detect.base import Detector
 from perception.observation import Observation
+from perception.sensors import Sensor
 from perception.window import WindowQuery
 
 Result = Literal["won", "lost"]
@@ -82,6 +83,8 @@ class Bot:
         none_of_these: offer one more answer, that none of the marks fits. It is recorded, and nothing is done.
         proof: let each answer end in a text that stands in this tick's grammar alone, so that a reply shows which
             grammar it was decoded under. For hosts that one does not trust; a host in this process needs none.
+        sensors: name -> question to the screen that needs no model, see ``perception.sensors``; the answers are in
+            ``seen.sensors``, None where they cannot be told, and in the session.
         moves_every_s: the game never stands still for so many seconds, since a clock runs or something moves: one that
             does is reported as frozen. None: it may stand still.
         win_floors: model -> the share of games that it must win: what ``onmark eval --check`` holds the bot to.
@@ -99,6 +102,7 @@ class Bot:
     label_first: ClassVar[bool] = True
     none_of_these: ClassVar[bool] = False
     proof: ClassVar[bool] = False
+    sensors: ClassVar[Mapping[str, Sensor[Any]]] = MappingProxyType({})
     moves_every_s: ClassVar[float | None] = None
     win_floors: ClassVar[Mapping[str, float]] = MappingProxyType({})
 

@@ -31,7 +31,7 @@ from agent.evaluate import evaluate, missed_goals
 from agent.metrics import RunReport
 from agent.session.reader import SessionError
 from grammar.errors import GrammarError
-from perception.errors import OfferError, PerceptionError
+from perception.errors import OfferError, PerceptionError, SensorError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 model_app = typer.Typer(no_args_is_help=True, help="The embedded model's weights.")
@@ -62,7 +62,7 @@ def main() -> None:
         signal.signal(sign, _interrupt)
     try:
         app(prog_name="onmark")
-    except (WrongUse, BotError, OfferError, SessionError, GrammarError) as problem:
+    except (WrongUse, BotError, OfferError, SensorError, SessionError, GrammarError) as problem:
         _fail(problem, 2, debug)
     except (MissingPiece, PerceptionError, ActuationError, OSError) as problem:
         _fail(problem, 3, debug)

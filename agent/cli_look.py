@@ -57,7 +57,7 @@ def look_command(
     wanted = read_expected(expect) if expect else None
     meant = _meant(target, class_name, process)
     with _source(meant, player, seed, own=wants_own(display_choice)) as source:
-        perceiver = Perceiver(source, *_eyes(player))
+        perceiver = Perceiver(source, *_eyes(player), player.sensors if player else {})
         if watch:
             _watch(perceiver, out, every)
             return
@@ -81,8 +81,9 @@ def look_table(seen: Observation) -> Table:
     for mark in seen.marks[:ROWS]:
         box = mark.box
         table.add_row(str(mark.number), mark.label or "", *map(str, (box.left, box.top, box.width, box.height)))
-    if len(seen.marks) > ROWS:
-        table.caption = f"{len(seen.marks) - ROWS} more"
+    said = [f"{name} {value}" for name, value in seen.sensors.items()]
+    more_marks = [f"{len(seen.marks) - ROWS} more"] if len(seen.marks) > ROWS else []
+    table.caption = "\n".join([*more_marks, *said]) or None
     return table
 
 

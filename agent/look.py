@@ -36,6 +36,7 @@ class Expected(BaseModel):
         marks: all that should be there, and no others.
         tolerance: pixels that each edge may be off.
         kinds: what each cell of the board shows, a list a row. None: not looked at.
+        sensors: what sensors should say; those that are not named may say anything.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -43,6 +44,7 @@ class Expected(BaseModel):
     marks: list[ExpectedMark]
     tolerance: Annotated[int, Field(ge=0, le=100)] = TOLERANCE
     kinds: list[list[str | None]] | None = None
+    sensors: dict[str, bool | int | float | str | None] = {}
 
 
 class Picture:
@@ -102,6 +104,7 @@ def described(seen: Observation) -> dict[str, Any]:
             }
             for mark in seen.marks
         ],
+        "sensors": dict(seen.sensors),
         "kinds": [kinds[i : i + columns] for i in range(0, len(kinds), columns)] if columns else None,
     }
 
@@ -124,6 +127,9 @@ def differences(expected: Expected, seen: Observation) -> list[str]:
     kinds = described(seen)["kinds"]
     if expected.kinds is not None and expected.kinds != kinds:
         said.append(f"expected the cells {expected.kinds}, found {kinds}")
+    for name, wish in expected.sensors.items():
+        if name not in seen.sensors or seen.sensors[name] != wish:
+            said.append(f"expected the sensor {name} to say {wish}, found {seen.sensors.get(name, 'no such sensor')}")
     return said
 
 

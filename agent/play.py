@@ -86,7 +86,7 @@ def play(
         snapshot = _Snapshot(folder / "last.png", watcher)
         scheduler = Scheduler(
             bot=bot,
-            perceiver=Perceiver(source, bot.detector, asked(bot.candidates)),
+            perceiver=Perceiver(source, bot.detector, asked(bot.candidates), bot.sensors),
             model=ready,
             actuator=executor,
             recorder=recorder,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Annotated, Literal
 
@@ -178,6 +179,7 @@ class Observation:
         change: how the frame differs from the one before. While much of it moves, nothing is looked for: marks and
             cells are those of before that the change does not touch.
         left_out: how many marks more there are than the detector gives.
+        sensors: what the bot's sensors say, by name. None: it cannot be told.
     """
 
     frame: Frame
@@ -185,6 +187,7 @@ class Observation:
     marks: tuple[Mark, ...]
     change: Change = Change(kind="scene")
     left_out: int = 0
+    sensors: Mapping[str, bool | int | float | str | None] = field(default_factory=dict)
 
     def mark(self, number: int) -> Mark:
         """The mark with this number.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from perception.change import ChangeMeter
 from perception.detect.base import Detected, Detector, Learning, Local, Updating
 from perception.detect.local import redetect
 from perception.errors import NotObservable, OfferError
 from perception.observation import Change, Frame, Mark, Observation
+from perception.sensors import Sensor, Sensors, View
 
 OFFER_CURE = "Return a label for some of seen.marks: {mark.number: 'name'}."
 
@@ -34,12 +36,20 @@ class Perceiver:
         source: where frames come from.
         detector: what finds cells and marks; a copy of it is used, so that what it learns ends with this perceiver.
         candidates: which marks to offer and what to call them.
+        sensors: name -> sensor, evaluated at every look, in motion too.
     """
 
-    def __init__(self, source: FrameSource, detector: Detector, candidates: Candidates) -> None:
+    def __init__(
+        self,
+        source: FrameSource,
+        detector: Detector,
+        candidates: Candidates,
+        sensors: Mapping[str, Sensor[Any]] = MappingProxyType({}),
+    ) -> None:
         self._source = source
         self._detector = copy.deepcopy(detector)
         self._candidates = candidates
+        self._sensors = Sensors(sensors)
         self._meter = ChangeMeter()
         self._frame: Frame | None = None
         self._found: Detected | None = None
@@ -51,6 +61,7 @@ class Perceiver:
         Raises:
             NotObservable: the window shows nothing that could be trusted.
             OfferError: the bot offers what is not there.
+            SensorError: a sensor of the bot's failed.
             DisplayUnavailable: the X server is gone.
         """
         frame = self._source.grab()
@@ -59,7 +70,14 @@ class Perceiver:
             frame = frame.sharing(self._frame)
         self._frame = frame
         found = self._look(frame, change)
-        seen = Observation(frame=frame, cells=found.cells, marks=found.marks, change=change, left_out=found.left_out)
+        seen = Observation(
+            frame=frame,
+            cells=found.cells,
+            marks=found.marks,
+            change=change,
+            left_out=found.left_out,
+            sensors=self._sensors.evaluate(View(frame=frame, cells=found.cells, title=frame.title)),
+        )
         return replace(seen, marks=_offered(seen, self._candidates(seen)))
 
     def confirmed(self, then: Observation, number: int) -> None:

@@ -26,7 +26,7 @@ from perception.observation import Frame, Observation
 from perception.perceiver import Perceiver
 
 STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("perception", ("blocked", "frame", "kinds", "marks", "left_out")),
+    ("perception", ("blocked", "frame", "kinds", "marks", "left_out", "sensors")),
     ("result", ("result",)),
     ("ladder", ("verification", "suppressed")),
     ("grammar", ("grammar",)),
@@ -101,7 +101,7 @@ def replay(session: Session, bot: Bot) -> Iterator[Difference | None]:
     recording, model = _Recording(session), RecordedModel()
     scheduler = Scheduler(
         bot=bot,
-        perceiver=Perceiver(recording, bot.detector, asked(bot.candidates)),
+        perceiver=Perceiver(recording, bot.detector, asked(bot.candidates), bot.sensors),
         model=model,
         actuator=recording,
         recorder=recording,

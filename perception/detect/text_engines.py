@@ -40,7 +40,10 @@ class Word(NamedTuple):
 
 @runtime_checkable
 class TextReader(Protocol):
-    """Reads text. Called from the scheduler's thread; the same pixels must give the same text."""
+    """Reads text. Called from the scheduler's thread; the same pixels must give the same text.
+
+    What it raises stops the run: a sensor's says so as a ``SensorError``.
+    """
 
     def read(self, pixels: NDArray[np.uint8]) -> str:
         """The text of one line or one block, ``(height, width, 3)``, uint8, BGR; empty where none can be read."""

@@ -7,7 +7,7 @@ sensors.evaluate(View(frame=frame))  # {"score": 7, "losing": True, "hit": None}
 
 from perception.sensors.evaluation import Sensors
 from perception.sensors.expressions import Constant, Leaf, Sensor
-from perception.sensors.leaves import CellCount, ColourShare, Number, TextReader, Title
+from perception.sensors.leaves import CellCount, ColourShare, Number, Title
 from perception.sensors.template import TemplateShown
 from perception.sensors.values import Value, View
 
@@ -20,7 +20,6 @@ __all__ = [
     "Sensor",
     "Sensors",
     "TemplateShown",
-    "TextReader",
     "Title",
     "Value",
     "View",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from perception.detect.lattice import parse_colour
+from perception.detect.colour import parse_colour
+from perception.detect.text_engines import TextReader
 from perception.geometry import Box
 from perception.observation import Frame
 from perception.sensors.expressions import Leaf
@@ -90,17 +91,6 @@ class ColourShare(Leaf[float]):
 
     def __repr__(self) -> str:
         return self._text
-
-
-class TextReader(Protocol):
-    """What reads text off the screen, such as an OCR engine. Called from the scheduler's thread."""
-
-    def read(self, pixels: Pixels) -> str:
-        """The text of some pixels, ``(height, width, 3)``, BGR; empty where there is none.
-
-        Equal pixels must give equal text. What it raises stops the run as a ``SensorError``.
-        """
-        ...
 
 
 class Number(Leaf[int]):

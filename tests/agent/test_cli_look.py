@@ -52,7 +52,10 @@ def renumber(marks: list[dict[str, Any]]) -> None:
     [
         (drop, "expected nothing at 148x148 at (4, 50), found mark 6 '4'"),
         (add, "expected mark at 5x5 at (5, 5), found mark 1"),
-        (move, "expected mark 1 'New Game' at 103x30 at (15, 13), found mark 1 'New Game' nearest, at 103x30 at (12, 13)"),
+        (
+            move,
+            "expected mark 1 'New Game' at 103x30 at (15, 13), found mark 1 'New Game' nearest, at 103x30 at (12, 13)",
+        ),
         (rename, "expected mark 1 'Old Game' at 103x30 at (12, 13), found mark 1 'New Game' there"),
         (renumber, "expected mark 99 'New Game' at 103x30 at (12, 13), found mark 1 'New Game' there"),
     ],

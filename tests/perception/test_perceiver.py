@@ -17,7 +17,7 @@ from perception.image import read_png, write_png
 from perception.observation import Frame, GridCell, Mark, Observation
 from perception.overlay import draw
 from perception.perceiver import Perceiver
-from perception.sensors import TemplateShown
+from perception.sensors import ColourShare, TemplateShown, Title
 
 
 class Counting(FixedDetector):
@@ -205,3 +205,15 @@ def test_pictures_that_cannot_be_read(tmp_path: Path) -> None:
 def test_marks_are_numbered_from_one(number: int) -> None:
     with pytest.raises(ValueError, match="expected a mark's number from 1 on"):
         Mark(number=number, box=Box(0, 0, 1, 1))
+
+
+def test_sensors_are_evaluated_at_every_look() -> None:
+    grey = ColourShare("#646464")
+    sensors = {"grey": grey, "was": grey.previous(), "title": Title()}
+    moving = replace(frame(9), moving=True, title="Level 2")
+    perceiver = Perceiver(Frames([frame(100), frame(100), moving]), FixedDetector({}), everything, sensors)
+    assert [dict(perceiver.observe().sensors) for _ in range(3)] == [
+        {"grey": 1.0, "was": None, "title": None},
+        {"grey": 1.0, "was": 1.0, "title": None},
+        {"grey": 0.0, "was": 1.0, "title": "Level 2"},
+    ]
