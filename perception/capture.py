@@ -33,6 +33,7 @@ class Capture:
         # At depth 24, which most X screens have, the fourth byte is whatever was drawn last; so it is on Windows.
         depth = getattr(self._mss._impl, "drawable_depth", None)
         self._opacity = sys.platform == "darwin" or depth == OPACITY_DEPTH
+        self._last: tuple[bytearray, NDArray[np.uint8]] | None = None  # an equal picture is not made anew
 
     def grab(self, state: WindowState, now_ns: int) -> Frame:
         """The client area as it is on the screen now.
@@ -44,21 +45,17 @@ class Capture:
         """
         area = visible_area(state)
         try:
-            image = self._image(area)
+            shot = self._mss.grab({"left": area.left, "top": area.top, "width": area.width, "height": area.height})
         except (ScreenShotError, AssertionError, OSError) as problem:
             raise _gone(problem) from problem
-        pixels = picture(image, area, opacity=self._opacity)
+        if self._last is None or self._last[0] != shot.raw or self._last[1].shape[:2] != (area.height, area.width):
+            self._last = (shot.raw, picture(np.asarray(shot), area, opacity=self._opacity))
+        pixels = self._last[1]
         return Frame(pixels=pixels, transform=Transform.showing(area, state.client), captured_ns=now_ns)
 
     def close(self) -> None:
         """Close the X connection."""
         self._mss.close()
-
-    def _image(self, area: Box) -> NDArray[np.uint8]:
-        """``(height, width, 4)``, BGRA, of an area in screen pixels."""
-        return np.asarray(
-            self._mss.grab({"left": area.left, "top": area.top, "width": area.width, "height": area.height})
-        )
 
 
 def visible_area(state: WindowState) -> Box:

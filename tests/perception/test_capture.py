@@ -1,5 +1,6 @@
 """Pixels that can be those of the window, or a typed reason why not."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from perception.capture import Capture, picture, visible_area
 from perception.errors import NotObservable
 from perception.geometry import Box
 from perception.observation import WindowState
+from perception.window import open_desktop
 from perception.x11 import X11Window
 from tests.victim import victim
 
@@ -97,7 +99,8 @@ def test_off_screen_and_black(own_display: str, capture: Capture) -> None:
 
 def test_the_screens_fourth_byte_is_not_taken_for_opacity(own_display: str, capture: Capture) -> None:
     with victim("Game", colour=0x112233, at=(300, 200)):
-        assert not capture._image(Box(400, 300, 20, 20))[:, :, 3].any()
+        shot = capture._mss.grab({"left": 400, "top": 300, "width": 20, "height": 20})
+        assert not np.asarray(shot)[:, :, 3].any()
         frame = capture.grab(replace(STATE, client=Box(400, 300, 20, 20)), 0)
         assert (frame.pixels == np.array([0x33, 0x22, 0x11])).all()
 
@@ -105,3 +108,13 @@ def test_the_screens_fourth_byte_is_not_taken_for_opacity(own_display: str, capt
 def test_looking_costs_no_connections(game: X11Window, capture: Capture) -> None:
     for _ in range(300):
         capture.grab(game.state(), 0)
+
+
+def test_an_equal_picture_is_not_made_anew(own_display: str, capture: Capture) -> None:
+    with victim("Game", 300, 200) as shown, closing(open_desktop()) as desktop:
+        state = desktop.find(shown.title).state()
+        first = capture.grab(state, 1)
+        assert capture.grab(state, 2).pixels is first.pixels
+        with victim("Other", 300, 200, at=(200, 150), colour=0x112233):
+            changed = replace(state, covered_by=())
+            assert capture.grab(changed, 3).pixels is not first.pixels
