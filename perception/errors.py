@@ -5,6 +5,7 @@ CurableError               says what was found and what to do
    |- DisplayUnavailable   no X server can be reached
    |- MissingExtra         an optional library, its data, or the service that it talks to is not there
    |- WindowNotFound       no window with that title, or no window manager to ask
+   |- WrongModel           a file holds no object-detection model, or one of another kind
    |- OfferError           a bot offers marks that were not found
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
       |- WindowClosed      it was there and is gone; does not pass
@@ -60,6 +61,10 @@ class MissingExtra(PerceptionError):
 
 class WindowNotFound(PerceptionError):
     """No window matches."""
+
+
+class WrongModel(PerceptionError):
+    """A file holds no object-detection model, or one whose input, output or classes are not what was expected."""
 
 
 class NotObservable(PerceptionError):
