@@ -5,6 +5,7 @@ CurableError               says what was found and what to do
    |- DisplayUnavailable   no display can be reached, or it lacks what was asked of it
    |- WindowNotFound       no window that fits, or no window manager to ask
    |- MissingExtra         an optional library, its data, or the service that it talks to is not there
+   |- WrongModel           a file holds no object-detection model, or one of another kind
    |- OfferError           a bot offers marks that were not found
    |- SensorError          a sensor failed, or gave what is no value
    |- NotObservable        the window is there and cannot be seen now; often passes by itself
@@ -64,6 +65,10 @@ class MissingExtra(PerceptionError):
 
 class WindowNotFound(PerceptionError):
     """No window matches."""
+
+
+class WrongModel(PerceptionError):
+    """A file holds no object-detection model, or one whose input, output or classes are not what was expected."""
 
 
 class NotObservable(PerceptionError):
