@@ -23,7 +23,7 @@ help:
 	@echo "make play   play Mines with the embedded model (BOT=..., SEED=..., MODEL=scripted)"
 	@echo "make test   checks and tests"
 	@echo "make check  ruff, mypy, pyright, import-linter"
-	@echo "make bench  benchmarks: the grammar beside its peers; games won and ticks on time, for each model"
+	@echo "make bench  benchmarks: the grammar beside its peers; perception on labelled frames, and its times; games won"
 	@echo "make setup  the virtual environment with everything for development"
 
 play: system $(VENV)/play.ok $(if $(filter embedded,$(MODEL)),weights)
@@ -40,10 +40,15 @@ check: setup
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-# Both benchmarks run, whatever the first one says.
-bench: system $(VENV)/bench.ok weights
-	$(BIN)/python -m tests.bench.grammar --check; grammar=$$?; \
-	$(BIN)/onmark eval $(BOT) --check && exit $$grammar
+# All benchmarks run, whatever one of them says.
+bench: system-test $(VENV)/bench.ok weights
+	missed=0; \
+	$(BIN)/python -m tests.bench.grammar --check || missed=1; \
+	$(BIN)/python -m tests.bench.perception --check || missed=1; \
+	$(BIN)/onmark bench perception --check || missed=1; \
+	$(BIN)/python -m tests.bench.sensors || missed=1; \
+	$(BIN)/onmark eval $(BOT) --check || missed=1; \
+	exit $$missed
 
 setup: $(VENV)/dev.ok
 

@@ -6,15 +6,17 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from actuation.tools import NoneOfThese, Tool
 from agent.errors import BotError
 from grammar.shape import snake_case
 from perception.detect.base import Detector
 from perception.observation import Observation
-from perception.sensors import Sensor
 from perception.window import WindowQuery
+
+if TYPE_CHECKING:
+    from perception.sensors import Sensor
 
 Result = Literal["won", "lost"]
 
