@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -51,7 +52,7 @@ def bench_perception(
         rows.append(row)
         if row.game == "all":
             errors.print(f"{row.detector}: done", highlight=False)
-    console.print(*score_tables(rows), sep="\n")
+    console.print(score_table(rows))
     if json_file is not None:
         json_file.write_text(json.dumps([_as_json(row) for row in rows], indent=1) + "\n", encoding="utf-8")
     missed = missed_floors(rows, FLOORS)
@@ -74,20 +75,21 @@ def missed_floors(rows: list[Row], floors: Mapping[str, tuple[float, float]]) ->
     return missed
 
 
-def score_tables(rows: list[Row]) -> list[Table]:
-    """Precision and recall: a table a detector, a line a game."""
-    tables: dict[str, Table] = {}
-    for row in rows:
-        if row.detector not in tables:
-            table = tables[row.detector] = Table(title=f"{row.detector}, per cent", title_justify="left", box=SIMPLE)
-            table.add_column("game", no_wrap=True)
-            for name in ("frames", "found", "precision", "wanted", "recall"):
-                table.add_column(name, justify="right", no_wrap=True)
-        count = row.count
-        precision, recall = _share(count.correct, count.found), _share(count.reached, count.wanted)
-        cells = (row.game, str(row.frames), str(count.found), precision, str(count.wanted), recall)
-        tables[row.detector].add_row(*cells, style="bold" if row.game == "all" else None)
-    return list(tables.values())
+def score_table(rows: list[Row]) -> Table:
+    """Precision and recall: a section a detector, a line a game."""
+    table = Table(title="Perception: per cent, and the 95 % interval", title_justify="left", box=SIMPLE)
+    table.add_column("detector", no_wrap=True)
+    for name in ("frames", "found", "precision", "wanted", "recall"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for detector, part in groupby(rows, key=lambda row: row.detector):
+        table.add_row(detector, style="bold")
+        for row in part:
+            count = row.count
+            precision, recall = _share(count.correct, count.found), _share(count.reached, count.wanted)
+            cells = (f"  {row.game}", str(row.frames), str(count.found), precision, str(count.wanted), recall)
+            table.add_row(*cells, style="bold" if row.game == "all" else None)
+        table.add_section()
+    return table
 
 
 def _share(hits: int, of: int) -> str:

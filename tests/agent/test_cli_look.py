@@ -2,13 +2,17 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from perception.image import read_png
-from tests.agent.commands import one_message, onmark
+from tests.agent.commands import environment, one_message, onmark
+from tests.victim import until
 
 SHOT = "tests/labelled/gnome-2048/02.png"
 
@@ -81,6 +85,17 @@ def test_a_window_that_is_started(tmp_path: Path) -> None:
     code, output = look(tmp_path, "--bot", "examples/mines", "--display", "own")
     assert code == 0, output
     assert "1 marks, 81 cells" in output
+
+
+def test_looking_on_until_it_is_interrupted(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "agent", "look", SHOT, "--watch", "--every", "0.05", "--out", "look.png"]
+    command[-1] = str(tmp_path / "look.png")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
+        until((tmp_path / "look.png").exists)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "21 marks, 16 cells" in output
 
 
 @pytest.mark.parametrize(
