@@ -13,9 +13,10 @@ MODEL ?= embedded
 XGRAMMAR := xgrammar>=0.2.9,<0.3
 
 # What a bare Debian machine lacks. libgl1 and libglib2.0-0: OpenCV; python3-tk: pyautogui; the rest: a display and
-# games. For the tests alone: xdotool, which they play the part of a hostile desktop with; what Tesseract knows of English.
+# games. For the tests alone: xdotool, which they play the part of a hostile desktop with; tesseract-ocr-eng, what
+# Tesseract knows of English; at-spi2-core and dbus, over which a game tells them where its menus are.
 SYSTEM := python3-venv python3-tk libgl1 libglib2.0-0 xvfb openbox sgt-puzzles
-SYSTEM_TEST := $(SYSTEM) xdotool procps tesseract-ocr-eng
+SYSTEM_TEST := $(SYSTEM) xdotool procps tesseract-ocr-eng at-spi2-core dbus
 
 .PHONY: play test check bench setup system system-test weights clean help
 
