@@ -84,9 +84,11 @@ def play(
         executor = Executor(PyAutoGui(), live.state, guardian)
         recorder = SessionWriter(folder, header(bot, ready, seed, hz))
         snapshot = _Snapshot(folder / "last.png", watcher)
+        perceiver = Perceiver(source, bot.detector, asked(bot.candidates), bot.sensors)
+        perceiver.attach(live.state)
         scheduler = Scheduler(
             bot=bot,
-            perceiver=Perceiver(source, bot.detector, asked(bot.candidates), bot.sensors),
+            perceiver=perceiver,
             model=ready,
             actuator=executor,
             recorder=recorder,

@@ -228,6 +228,11 @@ class Transform:
             _first((point.y - self.client.top - self.captured.top) * self.scale),
         )
 
+    def box_to_capture(self, box: Box) -> Box:
+        """The part of the capture that shows a box of screen pixels; it may lie outside in part."""
+        first, end = (self.to_capture(corner) for corner in (Point(box.left, box.top), Point(box.right, box.bottom)))
+        return Box(first.x, first.y, end.x - first.x, end.y - first.y)
+
     def from_input(self, point: Point) -> Point:
         """The capture pixel under a place in the units of input."""
         return self.to_capture(Point(_first(point.x * self.input_scale), _first(point.y * self.input_scale)))

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from perception.change import ChangeMeter
-from perception.detect.base import Detected, Detector, Learning, Local, Updating
+from perception.detect.base import Attachable, Detected, Detector, Learning, Local, Updating
 from perception.detect.local import redetect
 from perception.errors import NotObservable, OfferError
-from perception.observation import Change, Frame, Mark, Observation
+from perception.observation import Change, Frame, Mark, Observation, WindowState
 from perception.sensors import Sensor, Sensors, View
 
 OFFER_CURE = "Return a label for some of seen.marks: {mark.number: 'name'}."
@@ -79,6 +79,11 @@ class Perceiver:
             sensors=self._sensors.evaluate(View(frame=frame, cells=found.cells, title=frame.title)),
         )
         return replace(seen, marks=_offered(seen, self._candidates(seen)))
+
+    def attach(self, window: Callable[[], WindowState]) -> None:
+        """The live window, for detectors that ask it or its program besides the pixels."""
+        if isinstance(self._detector, Attachable):
+            self._detector.attach(window)
 
     def confirmed(self, then: Observation, number: int) -> None:
         """A mark of an earlier observation was acted on, and its pixels changed: for detectors that learn."""

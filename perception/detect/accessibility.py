@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from perception.detect.accessibility_bus import AccessibilityBus, Call, Node
 from perception.detect.base import Detected
 from perception.errors import NotObservable
-from perception.geometry import Box, Point, Transform
+from perception.geometry import Box, Transform
 from perception.marks import numbered
-from perception.observation import MAX_TEXT
+from perception.observation import MAX_TEXT, WindowState
 
 ACCESSIBLE = "org.a11y.atspi.Accessible"
 COMPONENT = "org.a11y.atspi.Component"
@@ -55,8 +55,9 @@ class Accessibility:
     ``pip install 'onmark[accessibility]'``.
 
     Args:
-        pid: the game's process.
-        client: gives the box of what a frame shows, in screen pixels; asked at each frame.
+        pid: the game's process. None: that of the window that it is attached to, as a run does.
+        client: gives the box of what a frame shows, in screen pixels; asked at each frame. None: the client area of
+            the window that it is attached to.
         roles: which elements become marks.
         timeout_ms: for all questions of one frame together; a program that hangs costs a tick no more than this.
         most: elements that are asked about, those nearest to the tree's root first.
@@ -64,8 +65,8 @@ class Accessibility:
 
     def __init__(
         self,
-        pid: int,
-        client: Callable[[], Box],
+        pid: int | None = None,
+        client: Callable[[], Box] | None = None,
         *,
         roles: Collection[str] = ROLES,
         timeout_ms: float = 200,
@@ -82,6 +83,11 @@ class Accessibility:
         """The same with a connection of its own."""
         return type(self)(self.pid, self.client, roles=self.roles, timeout_ms=self.timeout_ms, most=self.most)
 
+    def attach(self, window: Callable[[], WindowState]) -> None:
+        """Take process and place from a window, where they were not given."""
+        self.pid = window().pid if self.pid is None else self.pid
+        self.client = self.client or (lambda: window().client)
+
     def detect(self, pixels: NDArray[np.uint8]) -> Detected:
         """Ask the program, and give what lies in the frame; nothing named, no marks.
 
@@ -90,6 +96,8 @@ class Accessibility:
             NotObservable: the program is not on the bus or does not answer, or the frame does not show the box that
                 ``client`` gives.
         """
+        if self.client is None:
+            raise NotObservable("Expected a window to ask, found none: a recording has pixels alone.", "Play the game.")
         client, (height, width) = self.client(), pixels.shape[:2]
         scale = width / max(1, client.width)
         if client.is_empty or round(client.height * scale) != height:
@@ -98,7 +106,7 @@ class Accessibility:
             )
         where = Transform(client=client, captured=Box(0, 0, client.width, client.height), scale=scale)
         frame = Box(0, 0, width, height)
-        boxes = [(_captured(element.box, where).intersection(frame), element) for element in self.elements()]
+        boxes = [(where.box_to_capture(element.box).intersection(frame), element) for element in self.elements()]
         named = ((box, (element.name or element.role)[:MAX_TEXT]) for box, element in boxes if not box.is_empty)
         return Detected(cells=(), marks=numbered(named))
 
@@ -144,7 +152,7 @@ class Accessibility:
 
     def _root(self, bus: AccessibilityBus, deadline: float) -> Node:
         programs = bus.programs(deadline)
-        if self.pid not in programs:
+        if self.pid is None or self.pid not in programs:
             raise NotObservable(
                 f"Expected the program {self.pid} on the accessibility bus, found {sorted(programs) or 'none'}.",
                 "Start it in the session that the bot runs in, without NO_AT_BRIDGE=1.",
@@ -167,10 +175,3 @@ class Accessibility:
 def _word(state: tuple[Any, ...] | None) -> int:
     """The first 32 bits of an element's state; 0 where it has none."""
     return int(state[0][0]) if state and state[0] else 0
-
-
-def _captured(box: Box, where: Transform) -> Box:
-    """A box of screen pixels in capture pixels."""
-    corner = where.to_capture(Point(box.left, box.top))
-    end = where.to_capture(Point(box.right, box.bottom))
-    return Box(corner.x, corner.y, end.x - corner.x, end.y - corner.y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.geometry import Box
-from perception.observation import GridCell, Mark
+from perception.observation import GridCell, Mark, WindowState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,15 @@ class Reading(Detector, Protocol):
     @property
     def reads_text(self) -> bool:
         """True."""
+        ...
+
+
+@runtime_checkable
+class Attachable(Detector, Protocol):
+    """A detector that asks the window or its program besides. A replay has the pixels alone, and attaches nothing."""
+
+    def attach(self, window: Callable[[], WindowState]) -> None:
+        """Where to ask how the window stands; called once, before the first frame."""
         ...
 
 

@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perception.detect.base import Detected, Detector, Learning, Local, Reading, Updating
+from perception.detect.base import Attachable, Detected, Detector, Learning, Local, Reading, Updating
 from perception.detect.cells import is_learned
 from perception.detect.local import redetect
 from perception.errors import NotObservable
 from perception.geometry import Box, overlaps, shared_pixels
 from perception.identity import Identity
 from perception.marks import in_reading_order
-from perception.observation import MAX_TEXT, GridCell, Mark
+from perception.observation import MAX_TEXT, GridCell, Mark, WindowState
 
 SAME = 0.6  # overlap from which two finds are one thing
 INSIDE = 0.8  # of a text that must lie within a shape to be its label
@@ -79,6 +79,12 @@ class Fusion:
             return detector.detect(pixels)
 
         return self._fused(pixels, look)
+
+    def attach(self, window: Callable[[], WindowState]) -> None:
+        """Hand the window on to the detectors that ask it."""
+        for detector in self.detectors:
+            if isinstance(detector, Attachable):
+                detector.attach(window)
 
     def confirmed(self, pixels: NDArray[np.uint8], mark: Mark) -> None:
         """Hand on what was confirmed to the detectors that learn."""

@@ -15,13 +15,17 @@ import pytest
 
 from agent.bot import Game
 from agent.desktop import game_window
+from agent.testing import Frames
 from perception.capture import Capture
 from perception.detect.accessibility import ROLES, Accessibility
 from perception.detect.conformance import check_detector
+from perception.detect.fusion import Fusion
+from perception.detect.regions import Regions
 from perception.detect.text import Tesseract
 from perception.errors import MissingExtra, NotObservable
 from perception.geometry import Box
 from perception.observation import Frame
+from perception.perceiver import Perceiver
 from perception.window import Desktop, Window
 
 THE_WINDOW = ("search", "--onlyvisible", "--name", "^Mines$")
@@ -225,6 +229,17 @@ def fails_with(detector: Accessibility, message: str) -> bool:
     except NotObservable as problem:
         return problem.problem.startswith(message)
     return False
+
+
+def test_one_that_a_run_attaches_to_its_window(playing: Playing) -> None:
+    declared = Fusion(Accessibility(timeout_ms=5000), Regions())
+    perceiver = Perceiver(
+        Frames([playing.frame()]), declared, lambda seen: {m.number: m.label or "" for m in seen.marks}
+    )
+    perceiver.attach(playing.window.state)
+    assert {"Game", "Type", "Help"} <= {mark.label for mark in perceiver.observe().marks}
+    with pytest.raises(NotObservable, match="a recording has pixels alone"):
+        Accessibility().detect(playing.frame().pixels)
 
 
 @pytest.mark.parametrize("address", ["", "unix:path=/nowhere", "nonsense"])

@@ -290,7 +290,7 @@ def solo_description(rows: tuple[str, ...]) -> str:
 
 
 def test_every_digit_of_a_game_on_screen_is_read(desktop: Desktop, tesseract: Tesseract) -> None:
-    """Tesseract by itself, shown the whole window, reads 12 of these 30 digits."""
+    """Tesseract by itself, shown the whole window, reads 12 of these 28 digits."""
     game = Game(title="Solo", command=("sgt-solo", f"3x3:{solo_description(SUDOKU)}"), package="sgt-puzzles")
     with game_window(game, 1, desktop) as window, closing(Capture()) as capture:
         frame = capture.grab(window.state(), 0)
