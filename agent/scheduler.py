@@ -205,6 +205,8 @@ class Scheduler:
         self.report.constraint = self._decider.enforcement
         with self._timed("act"):
             delivery = self._actuator.submit(decision.action, seen) if decision.action else None
+        if delivery is not None and delivery.outcome == "delivered":
+            self._perceiver.acted()
         self._last = _Last(seen=seen, action=decision.action, delivery=delivery, news=_news(decision, delivery))
         fields.update(self._decided_fields(decision, delivery, legal))
         if self._ladder.stuck:

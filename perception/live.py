@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from perception.capture import Capture
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
 from perception.observation import Frame, WindowState
@@ -60,6 +63,7 @@ class LiveWindow:
         self._capture = Capture()
         self._pings: Pings | None = None
         self._looked_at: WindowState | None = None
+        self._pixels: NDArray[np.uint8] | None = None
 
     def state(self) -> WindowState:
         """How the window stands now; the one that was looked at last, since an action is meant for that one.
@@ -93,7 +97,10 @@ class LiveWindow:
         """
         before = self._looked_at = self._followed()
         frame = self._grabber(before).grab(before, self._now_ns())
+        if frame.pixels is self._pixels and self._window.place() == before.client:
+            return replace(frame, title=before.title)
         happened = changes(before, self._window.state()) & SPOILING
+        self._pixels = frame.pixels
         if happened:
             raise NotObservable(
                 f"The window was {' and '.join(sorted(happened))} while it was looked at.", "Look again.", "stale"

@@ -159,6 +159,10 @@ class OtherWindow:
             raise self._closed()
         return state
 
+    def place(self) -> Box | None:
+        """Where its client area is now, in screen pixels. None: it is gone."""
+        return _box(self._handle.getClientFrame()) if self._alive() else None
+
     def activate(self) -> None:
         """Ask for the window to be raised and to get the keyboard."""
         self._handle.activate()

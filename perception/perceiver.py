@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from perception.change import ChangeMeter
 from perception.detect.base import Attachable, Detected, Detector, Learning, Local, Updating
@@ -26,6 +26,15 @@ class FrameSource(Protocol):
 
     def grab(self) -> Frame:
         """The next frame; may raise ``NotObservable`` and its kin."""
+        ...
+
+
+@runtime_checkable
+class Doubting(FrameSource, Protocol):
+    """A frame source that looks twice where something should have changed."""
+
+    def acted(self) -> None:
+        """Something was done to the game since the last frame."""
         ...
 
 
@@ -84,6 +93,11 @@ class Perceiver:
         """The live window, for detectors that ask it or its program besides the pixels."""
         if isinstance(self._detector, Attachable):
             self._detector.attach(window)
+
+    def acted(self) -> None:
+        """Something was done to the game: its next frame is expected to show it."""
+        if isinstance(self._source, Doubting):
+            self._source.acted()
 
     def confirmed(self, then: Observation, number: int) -> None:
         """A mark of an earlier observation was acted on, and its pixels changed: for detectors that learn."""

@@ -17,6 +17,7 @@ from perception.perceiver import FrameSource
 
 SETTLE_S = 0.05  # between two looks at a picture that changes
 SETTLES = 4  # looks at most; a game that moves for ever is seen in motion
+DOUBT_S = 1.0  # how long a game may stand still before it is asked whether it answers
 LATE = 2  # changes in a row that a capture showed one look late; once, the game may have moved just then
 
 
@@ -33,8 +34,8 @@ class Watched:
     """A frame source whose frames are not believed.
 
     A frame that differs much from the one before is taken again until two are alike, so that what is seen is a settled
-    picture; one that goes on changing is marked as moving. A frame that equals the one before is taken once more: if
-    that one differs, and so twice in a row, the capture is a look behind.
+    picture; one that goes on changing is marked as moving. A frame that shows nothing new after something was done is
+    taken once more: if that one differs, and so twice in a row, the capture is a look behind.
 
     Args:
         source: where frames come from.
@@ -61,6 +62,11 @@ class Watched:
         self._last: Frame | None = None
         self._still_since_ns = 0
         self._late = 0
+        self._acted = False
+
+    def acted(self) -> None:
+        """Something was done to the game since the last frame: one that shows nothing of it is doubted."""
+        self._acted = True
 
     def grab(self) -> Frame:
         """The next frame.
@@ -69,8 +75,9 @@ class Watched:
             NotObservable: the capture is a look behind, the game is frozen, or the source says why not.
         """
         frame, last = self._source.grab(), self._last
+        acted, self._acted = self._acted, False
         if last is not None and _same(frame.pixels, last.pixels):
-            frame = self._confirmed(frame.sharing(last))
+            frame = self._confirmed(frame.sharing(last)) if acted else frame.sharing(last)
         elif last is not None:
             self._late = 0
             frame = self._settled(frame, last)
@@ -109,7 +116,7 @@ class Watched:
                 "stale",
             )
         still_s = (frame.captured_ns - self._still_since_ns) / 1e9
-        if still_s > 0 and self._answers() is False:
+        if still_s >= DOUBT_S and self._answers() is False:
             raise NotObservable(f"The game does not answer; nothing moved for {still_s:.1f} s.", FROZEN_CURE, "frozen")
         if self._moves_every_s is not None and still_s > self._moves_every_s:
             expected = f"Expected something to move every {self._moves_every_s:g} s"

@@ -132,6 +132,10 @@ class Window(Protocol):
         """
         ...
 
+    def place(self) -> Box | None:
+        """Where its client area is now, in screen pixels: less than ``state`` tells, and cheaper. None: it is gone."""
+        ...
+
     def activate(self) -> None:
         """Ask for the window to be raised and to get the keyboard."""
         ...

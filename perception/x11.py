@@ -192,6 +192,15 @@ class X11Window:
             raise self._closed()
         return state
 
+    def place(self) -> Box | None:
+        """Where its client area is now, in screen pixels: one round trip. None: it is gone."""
+        server = self._desktop.server
+        size, corner = server.answers(
+            server.ask_geometry(self.id),
+            server.ask(request.TranslateCoords, src_wid=self.id, dst_wid=server.root, src_x=0, src_y=0),
+        )
+        return Box(corner.x, corner.y, size.width, size.height) if size and corner else None
+
     def activate(self) -> None:
         """Ask the window manager to raise the window and give it the keyboard."""
         self._ask_manager("_NET_ACTIVE_WINDOW", (FROM_A_PAGER, X.CurrentTime))

@@ -23,6 +23,7 @@ def looks(source: Watched, count: int) -> list[int | str]:
     """The shade of each look, or the kind of what stood in its way."""
     seen: list[int | str] = []
     for _ in range(count):
+        source.acted()
         try:
             seen.append(int(source.grab().pixels[0, 0, 0]))
         except NotObservable as problem:
@@ -104,6 +105,19 @@ def test_a_still_game_that_does_not_answer_is_frozen(answer: bool | None, then: 
 
 def test_a_game_that_moves_need_not_answer() -> None:
     assert looks(watched([at(0), at(1, 6), at(1, 6)], answers=lambda: False), 2) == [5, 6]
+
+
+def test_a_still_frame_is_taken_twice_only_after_something_was_done() -> None:
+    frames = Frames(shades(5))
+    source = Watched(frames, sleep=lambda _: None)
+    for _ in range(3):
+        source.grab()
+    assert frames.grabbed == 3
+    source.acted()
+    source.grab()
+    assert frames.grabbed == 5
+    source.grab()
+    assert frames.grabbed == 6
 
 
 def test_what_the_source_says_is_passed_on() -> None:
