@@ -150,6 +150,8 @@ def named(ranked: Sequence[Sequence[Mark]], texts: Sequence[bool], cells: Sequen
         texts: whether a detector's marks are texts.
         cells: of the board.
     """
+    if not any(marks for marks, text in zip(ranked, texts, strict=True) if text):
+        return [list(marks) for marks in ranked]
     listed = [(mark, text) for marks, text in zip(ranked, texts, strict=True) for mark in marks]
     on_board = {cell.box for cell in cells}
     nameless = {cell.box for cell in cells if cell.kind is None or is_learned(cell.kind)}
@@ -173,7 +175,8 @@ def _homes(boxes: Sequence[Box], shapes: Sequence[int], words: Sequence[int]) ->
     areas = np.array([box.area for box in boxes], np.int64)
     shared = shared_pixels([boxes[i] for i in shapes], boxes)
     holds = (shared >= INSIDE * areas[None, :]) & (areas[list(shapes)][:, None] > areas[None, :])
-    others = [i for i in range(len(boxes)) if i not in set(words)]
+    texts = set(words)
+    others = [i for i in range(len(boxes)) if i not in texts]
     leaves = [row for row in range(len(shapes)) if not holds[row, others].any()]
     homes = {word: next((shapes[row] for row in leaves if holds[row, word]), None) for word in words}
     return {word: home for word, home in homes.items() if home is not None}
@@ -198,7 +201,7 @@ def _in_ranks(marks: Sequence[Mark], sizes: Sequence[int]) -> list[list[Mark]]:
 
 
 def _clipped(marks: Sequence[Mark], frame: Box) -> list[Mark]:
-    inside = [replace(mark, box=mark.box.intersection(frame)) for mark in marks]
+    inside = [m if frame.holds(m.box) else replace(m, box=m.box.intersection(frame)) for m in marks]
     return [mark for mark in inside if not mark.box.is_empty]
 
 

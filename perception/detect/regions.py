@@ -13,7 +13,10 @@ from perception.observation import Mark
 
 EDGE_STEP = 6  # grey levels between neighbours that make an edge; the faintest grid line met so far is 66
 LARGEST = 0.5  # of the frame; what is larger is the ground that things lie on
+ROUND = 0.5  # overlap from which a shape is but the rim or the shadow of a full one
 SAME = 0.7  # overlap from which two shapes are one: a button, and its face within its border
+
+_last: tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32]] | None = None
 
 
 class Regions:
@@ -52,16 +55,18 @@ class Regions:
         return placed(((boxes[i], None) for i in kept), part)
 
     def _shapes(self, pixels: NDArray[np.uint8], frame: Box) -> list[Box]:
+        """Shapes that are full by themselves, and those besides that are full with what they enclose."""
         labels, stats = even_regions(pixels)
-        found: list[Box] = []
-        for i, box in region_boxes(stats, self.smallest).items():
-            if self._fits(box) and box.area <= LARGEST * frame.area and self._is_full(labels, stats, i, box):
-                found.append(box)
-        return found
-
-    def _is_full(self, labels: NDArray[np.int32], stats: NDArray[np.int32], region: int, box: Box) -> bool:
-        """True when a region fills its box; with all that it encloses, where it does not by itself."""
-        return stats[region, 4] >= self.fullest * box.area or _filled(labels, region, box) >= self.fullest
+        boxes = {
+            i: box
+            for i, box in region_boxes(stats, self.smallest).items()
+            if self._fits(box) and box.area <= LARGEST * frame.area
+        }
+        is_full = {i: bool(stats[i, 4] >= self.fullest * box.area) for i, box in boxes.items()}
+        full, others = ([i for i, full in is_full.items() if full is wanted] for wanted in (True, False))
+        covered = overlaps([boxes[i] for i in others], [boxes[i] for i in full]).max(axis=1, initial=0.0) >= ROUND
+        open_ = [i for i, is_covered in zip(others, covered, strict=True) if not is_covered]
+        return [boxes[i] for i in full] + [boxes[i] for i in open_ if _filled(labels, i, boxes[i]) >= self.fullest]
 
     def _fits(self, box: Box) -> bool:
         short, long = sorted((box.width, box.height))
@@ -71,8 +76,16 @@ class Regions:
 def even_regions(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Regions without an edge inside: which pixel belongs to which, and their boxes and areas as OpenCV gives them.
 
-    The first region is the edges themselves.
+    The first region is the edges themselves. The last answer is kept: several detectors ask about one frame.
     """
+    global _last  # noqa: PLW0603 - a memory of one answer, compared pixel by pixel
+    known = _last
+    if known is None or known[0].shape != pixels.shape or cv2.norm(known[0], pixels, cv2.NORM_INF) != 0:
+        _last = known = (pixels.copy(), *_even_regions(pixels))
+    return known[1], known[2]
+
+
+def _even_regions(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
     steps = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, np.ones((2, 2), np.uint8))
     flat = (steps <= EDGE_STEP).astype(np.uint8)
