@@ -51,7 +51,7 @@ class Fusion:
         self.numbering = numbering
         self.most = most
         self._identity = Identity()
-        self._last: list[Detected] = []
+        self._last: list[Detected | None] = [None] * len(detectors)
 
     def detect(self, pixels: NDArray[np.uint8]) -> Detected:
         """What all detectors find.
@@ -69,13 +69,11 @@ class Fusion:
         """
 
         def look(i: int) -> Detected:
-            detector = self.detectors[i]
-            if not self._last:
-                return detector.detect(pixels)
-            if isinstance(detector, Updating):
+            detector, before = self.detectors[i], self._last[i]
+            if before is not None and isinstance(detector, Updating):
                 return detector.update(pixels, dirty)
-            if isinstance(detector, Local):
-                return redetect(detector, pixels, self._last[i], dirty)
+            if before is not None and isinstance(detector, Local):
+                return redetect(detector, pixels, before, dirty)
             return detector.detect(pixels)
 
         return self._fused(pixels, look)
@@ -93,16 +91,16 @@ class Fusion:
                 detector.confirmed(pixels, mark)
 
     def _fused(self, pixels: NDArray[np.uint8], look: Callable[[int], Detected]) -> Detected:
-        found, missed = list[Detected](), list[NotObservable]()
+        missed = list[NotObservable]()
         for i in range(len(self.detectors)):
             try:
-                found.append(look(i))
+                self._last[i] = look(i)
             except NotObservable as problem:
                 missed.append(problem)
-                found.append(Detected())
+                self._last[i] = None
         if len(missed) == len(self.detectors):
             raise missed[0]
-        self._last = found
+        found = [each or Detected() for each in self._last]
         frame = Box(0, 0, pixels.shape[1], pixels.shape[0])
         cells = next((each.cells for each in found if each.cells), ())
         texts = [isinstance(each, Reading) for each in self.detectors]

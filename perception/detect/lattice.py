@@ -56,6 +56,7 @@ class Lattice:
         Raises:
             NotObservable: there is no board of this many rows and columns.
         """
+        self._last = None
         board = self._clearest(boards(pixels), pixels.shape)
         return self._detected(board, self._kinds_of(pixels, board.boxes))
 

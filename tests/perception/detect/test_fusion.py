@@ -256,6 +256,17 @@ def test_a_board_that_changes_by_half_is_looked_for_anew() -> None:
         lattice.update(screen(), [Box(0, 0, 400, 300)])
 
 
+def test_a_board_that_was_lost_is_not_where_it_was() -> None:
+    lattice = Lattice(rows=3, columns=4)
+    eyes = Fusion(lattice, Regions())
+    eyes.detect(board(3, 4, 30))
+    assert eyes.detect(screen(A, B)).cells == ()
+    spot = screen(A, B)
+    spot[200, 200] = 0
+    assert eyes.update(spot, [Box(192, 192, 16, 16)]).cells == ()
+    assert len(eyes.update(board(3, 4, 30), [Box(0, 0, 16, 16)]).cells) == 12
+
+
 def test_any_board() -> None:
     found = Lattice().detect(board(7, 5, 24))
     assert [cell.name for cell in found.cells][-1] == "E7"
