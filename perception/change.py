@@ -68,7 +68,7 @@ def merged(boxes: list[Box]) -> list[Box]:
     for box in boxes:
         grown, rest = box, apart
         while True:
-            hit = [other for other in rest if not other.intersection(grown).is_empty]
+            hit = [other for other in rest if other.touches(grown)]
             if not hit:
                 break
             for other in hit:

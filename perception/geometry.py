@@ -73,7 +73,23 @@ class Box:
 
     def holds(self, other: Box) -> bool:
         """True when all of another box lies within this one."""
-        return self.intersection(other) == other
+        return (
+            self.left <= other.left
+            and self.top <= other.top
+            and other.right <= self.right
+            and other.bottom <= self.bottom
+        )
+
+    def touches(self, other: Box) -> bool:
+        """True when both boxes hold a pixel."""
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+            and not self.is_empty
+            and not other.is_empty
+        )
 
     def intersection(self, other: Box) -> Box:
         """The pixels that both boxes hold; an empty box when there are none."""

@@ -98,7 +98,7 @@ class Change:
 
     def touches(self, box: Box) -> bool:
         """True when a box holds a pixel of a tile that changed."""
-        return any(not each.intersection(box).is_empty for each in self.dirty)
+        return any(each.touches(box) for each in self.dirty)
 
 
 @cache

@@ -70,7 +70,7 @@ class Lattice:
             return self.detect(pixels)
         board, kinds = self._last
         boxes = board.boxes
-        touched = [i for i, box in enumerate(boxes) if any(not d.intersection(box).is_empty for d in dirty)]
+        touched = [i for i, box in enumerate(boxes) if any(d.touches(box) for d in dirty)]
         if 2 * len(touched) > len(boxes):
             return self.detect(pixels)
         anew = dict(zip(touched, self._kinds_of(pixels, [boxes[i] for i in touched]), strict=True))

@@ -53,7 +53,7 @@ def _whole_marks(part: Box, marks: Sequence[Mark]) -> Box:
     while True:
         grown = part
         for mark in marks:
-            if not mark.box.intersection(part).is_empty:
+            if mark.box.touches(part):
                 grown = grown.union(mark.box)
         if grown == part:
             return part

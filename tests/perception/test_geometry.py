@@ -74,7 +74,9 @@ def test_intersection_is_inside_both(a: Box, b: Box) -> None:
         for corner in (Point(common.left, common.top), Point(common.right - 1, common.bottom - 1)):
             assert a.contains(corner)
             assert b.contains(corner)
-    assert bounding([a, b]).intersection(a) == a
+    assert a.touches(b) == b.touches(a) == (not common.is_empty)
+    assert a.holds(b) == (common == b)
+    assert bounding([a, b]).holds(a)
     assert shared_pixels([a], [b])[0, 0] == common.area
     assert np.isclose(overlaps([a], [b])[0, 0], a.overlap(b))
 
