@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
@@ -18,7 +20,7 @@ from agent.console import console, errors
 from agent.desktop import display, game_window, wants_own
 from agent.errors import WrongUse
 from agent.look import Picture, described, differences, read_expected
-from perception.detect.base import Detector
+from perception.detect.base import Detector, Reading
 from perception.detect.everything import everything
 from perception.errors import NotObservable
 from perception.image import write_png
@@ -44,6 +46,7 @@ def look_command(
     expect: Annotated[Path | None, typer.Option(help="Marks that should be there; exit 1 if they are not.")] = None,
     seed: Annotated[int, typer.Option(help="Of the bot's game.")] = 1,
     display_choice: Annotated[str, typer.Option("--display", help="auto, or own: our own display.")] = "auto",
+    kinds: Annotated[Path | None, typer.Option(help="A folder for a picture of each kind of cell.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the marks there.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Print tracebacks.")] = False,
 ) -> None:
@@ -52,6 +55,9 @@ def look_command(
     Example: onmark look shot.png --expect marks.json
     """
     from agent.load import load_bot
+
+    if watch and expect:
+        raise WrongUse("Expected --watch or --expect, found both.", "Look once to compare.")
 
     player = load_bot(bot) if bot else None
     wanted = read_expected(expect) if expect else None
@@ -63,9 +69,13 @@ def look_command(
             return
         seen = perceiver.observe()
     _write(seen, out, save, json_file)
+    if kinds is not None:
+        _write_kinds(seen, kinds)
     missing = differences(wanted, seen) if wanted is not None else []
     console.print(look_table(seen))
-    console.print(f"Picture  {out}", soft_wrap=True, markup=False)
+    notes = look_notes(seen) + ([] if player else _without_texts())
+    for line in [*notes, f"Picture  {out}"]:
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
     for line in missing:
         errors.print(line, style="red", soft_wrap=True, markup=False)
     raise typer.Exit(1 if missing else 0)
@@ -75,16 +85,22 @@ def look_table(seen: Observation) -> Table:
     """The marks of a look, and the cells that have a kind."""
     board = f", {len(seen.cells)} cells" if seen.cells else ""
     more = f", {seen.left_out} more left out (Fusion(most=...))" if seen.left_out else ""
-    table = Table(title=f"{len(seen.marks)} marks{board}{more}", title_justify="left")
-    for name in ("mark", "label", "left", "top", "width", "height"):
-        table.add_column(name, justify="left" if name == "label" else "right")
+    count = f"{len(seen.marks)} mark{'' if len(seen.marks) == 1 else 's'}"
+    table = Table(title=f"{count}{board}{more}", title_justify="left")
+    for name in ("mark", "cell", "label", "left", "top", "width", "height"):
+        table.add_column(name, justify="left" if name in ("cell", "label") else "right")
+    cells = {cell.number: cell.name for cell in seen.cells}
     for mark in seen.marks[:ROWS]:
-        box = mark.box
-        table.add_row(str(mark.number), mark.label or "", *map(str, (box.left, box.top, box.width, box.height)))
-    said = [f"{name} {value}" for name, value in seen.sensors.items()]
-    more_marks = [f"{len(seen.marks) - ROWS} more"] if len(seen.marks) > ROWS else []
-    table.caption = "\n".join([*more_marks, *said]) or None
+        place = map(str, (mark.box.left, mark.box.top, mark.box.width, mark.box.height))
+        table.add_row(str(mark.number), cells.get(mark.number, ""), mark.label or "", *place)
+    table.caption = f"{len(seen.marks) - ROWS} more" if len(seen.marks) > ROWS else None
     return table
+
+
+def look_notes(seen: Observation) -> list[str]:
+    """What the sensors say, and what could not be found: a line each."""
+    told = {name: "cannot be told" if value is None else value for name, value in seen.sensors.items()}
+    return [*(f"Sensor   {name}: {value}" for name, value in told.items()), *(f"Unseen   {p}" for p in seen.unseen)]
 
 
 def _eyes(bot: Bot | None) -> tuple[Detector, Candidates]:
@@ -94,12 +110,21 @@ def _eyes(bot: Bot | None) -> tuple[Detector, Candidates]:
     return everything(), lambda seen: {mark.number: mark.label or "" for mark in seen.marks}
 
 
+def _without_texts() -> list[str]:
+    """A line that says so, where the default eyes read no text."""
+    if any(isinstance(each, Reading) for each in everything().detectors):
+        return []
+    return ["Texts    are not read: pip install 'onmark[ocr]', and apt-get install tesseract-ocr-eng"]
+
+
 @contextmanager
 def _source(query: WindowQuery | Path | None, bot: Bot | None, seed: int, *, own: bool) -> Iterator[FrameSource]:
     """Where to look: a picture, a window that is there, or the bot's game, which is started."""
     if isinstance(query, Path):
         yield Picture.read(query)
         return
+    if query is not None and (own or not os.environ.get("DISPLAY")):
+        raise WrongUse("A display of our own shows no window yet.", "Set DISPLAY, or let a --bot start its game.")
     clock = SystemClock()
     with ExitStack() as stack:
         stack.enter_context(display(own=own))
@@ -138,6 +163,13 @@ def _write(seen: Observation, out: Path, save: Path | None, json_file: Path | No
         json_file.write_text(json.dumps(described(seen), indent=1) + "\n", encoding="utf-8")
 
 
+def _write_kinds(seen: Observation, folder: Path) -> None:
+    """A picture of the first cell of each kind, to be renamed and given to ``CellKinds``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, cell in {cell.kind: cell for cell in reversed(seen.cells) if cell.kind}.items():
+        write_png(folder / f"{kind}.png", seen.frame.patch(cell.box.shrunk(1)))
+
+
 def _watch(perceiver: Perceiver, out: Path, every: float) -> None:
     """Look until interrupted: the table on the terminal, the picture in its file, where a viewer shows it anew."""
     clock = SystemClock()
@@ -146,7 +178,7 @@ def _watch(perceiver: Perceiver, out: Path, every: float) -> None:
             try:
                 seen = perceiver.observe()
                 write_png(out, draw(seen))
-                live.update(look_table(seen))
+                live.update(Group(*look_notes(seen), look_table(seen)))
             except NotObservable as problem:
                 live.update(str(problem))
             clock.sleep(every)

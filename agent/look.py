@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.errors import WrongUse
-from perception.geometry import Box, Transform
+from perception.geometry import Box
 from perception.image import read_png
 from perception.observation import Frame, Mark, Observation
 
@@ -33,7 +33,8 @@ class Expected(BaseModel):
     """What a look should find; ``onmark look --json`` writes such a file.
 
     Attributes:
-        marks: all that should be there, and no others.
+        marks: that should be there.
+        others: other marks may be there too.
         tolerance: pixels that each edge may be off.
         kinds: what each cell of the board shows, a list a row. None: not looked at.
         sensors: what sensors should say; those that are not named may say anything.
@@ -42,6 +43,7 @@ class Expected(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     marks: list[ExpectedMark]
+    others: bool = False
     tolerance: Annotated[int, Field(ge=0, le=100)] = TOLERANCE
     kinds: list[list[str | None]] | None = None
     sensors: dict[str, bool | int | float | str | None] = {}
@@ -51,8 +53,7 @@ class Picture:
     """A frame source of one picture, for ever."""
 
     def __init__(self, pixels: NDArray[np.uint8]) -> None:
-        whole = Box(0, 0, pixels.shape[1], pixels.shape[0])
-        self._frame = Frame(pixels=pixels, transform=Transform(client=whole, captured=whole), captured_ns=0)
+        self._frame = Frame.of(pixels)
 
     @classmethod
     def read(cls, path: Path) -> Picture:
@@ -81,7 +82,7 @@ def read_expected(path: Path) -> Expected:
         return Expected.model_validate_json(path.read_bytes())
     except OSError as problem:
         raise WrongUse(
-            f"Expected a file at {path}, found {problem}.", "Write one: onmark look --json FILE"
+            f"Expected a file at {path}: {problem.strerror}.", "Write one: onmark look --json FILE"
         ) from problem
     except ValidationError as problem:
         first = problem.errors(include_url=False)[0]
@@ -123,7 +124,8 @@ def differences(expected: Expected, seen: Observation) -> list[str]:
         if wanted.number not in (None, twin.number) or wanted.label not in (None, twin.label):
             here = _called(twin.number, twin.label)
             said.append(f"expected {_called(wanted.number, wanted.label)} at {box}, found {here} there")
-    said += [f"expected nothing at {mark.box}, found {_called(mark.number, mark.label)}" for mark in found]
+    extra = [] if expected.others else found
+    said += [f"expected nothing at {mark.box}, found {_called(mark.number, mark.label)}" for mark in extra]
     kinds = described(seen)["kinds"]
     if expected.kinds is not None and expected.kinds != kinds:
         said.append(f"expected the cells {expected.kinds}, found {kinds}")

@@ -8,7 +8,7 @@ from base64 import b32encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast, get_args
 
 from grammar.choices import sentences, size
 from grammar.errors import EmptyDomain
@@ -177,7 +177,9 @@ class _Artifacts(Mapping[Dialect, Artifact]):
             return self._artifact("choices", "", json.dumps([dump(said) for said in sentences(node, scope)]))
         if dialect in ("json_schema", "json_schema_closed"):
             return self._artifact(dialect, "", print_schema(node, scope, closed=dialect == "json_schema_closed"))
-        raise KeyError(dialect)
+        if dialect == "choices":
+            raise KeyError(f"expected a language of at most {MAX_CHOICES} sentences to write out, found a larger one")
+        raise KeyError(f"expected a dialect out of {', '.join(get_args(Dialect))}, found {dialect!r}")
 
     def _artifact(self, dialect: Dialect, root: str, text: str) -> Artifact:
         return Artifact(dialect=dialect, root=root, text=text, invariant_digest=self._plan.invariant_digest)

@@ -59,6 +59,12 @@ class Frame:
     moving: bool = False
     title: str | None = None
 
+    @classmethod
+    def of(cls, pixels: NDArray[np.uint8], captured_ns: int = 0) -> Frame:
+        """A picture as a frame, ``(height, width, 3)``, BGR: of a window that it fills, at the screen's corner."""
+        whole = Box(0, 0, pixels.shape[1], pixels.shape[0])
+        return cls(pixels=pixels, transform=Transform(client=whole, captured=whole), captured_ns=captured_ns)
+
     def sharing(self, other: Frame) -> Frame:
         """The same moment, with the pixels of an equal frame and the digest that was worked out for them."""
         shared = replace(self, pixels=other.pixels)
@@ -179,6 +185,7 @@ class Observation:
         change: how the frame differs from the one before. While much of it moves, nothing is looked for: marks and
             cells are those of before that the change does not touch.
         left_out: how many marks more there are than the detector gives.
+        unseen: what could not be found, a sentence each; what one detector of several misses is no reason not to see.
         sensors: what the bot's sensors say, by name. None: it cannot be told.
     """
 
@@ -187,6 +194,7 @@ class Observation:
     marks: tuple[Mark, ...]
     change: Change = Change(kind="scene")
     left_out: int = 0
+    unseen: tuple[str, ...] = ()
     sensors: Mapping[str, bool | int | float | str | None] = field(default_factory=dict)
 
     def mark(self, number: int) -> Mark:

@@ -13,6 +13,8 @@ PALETTE = ((36, 36, 220), (200, 110, 0), (0, 130, 0), (170, 0, 170), (0, 110, 19
 FONT = cv2.FONT_HERSHEY_SIMPLEX
 MIN_WIDTH = 640  # pixels; smaller frames are enlarged so that the numbers can be read
 SMALL = 40  # pixels; a mark of less width or height gets a small tag
+FLAT = 24  # pixels; the tag of a mark of less height stands above it, or it would hide what it names
+TAG = 12  # pixels of such a tag's height
 WHITE = (255, 255, 255)
 
 Picture = NDArray[np.uint8]
@@ -39,6 +41,10 @@ def _draw_mark(canvas: Picture, mark: Mark, box: Box, colour: tuple[int, int, in
     if filled:
         inner[:] = (inner * 0.6 + np.array(colour) * 0.4).astype(np.uint8)
     cv2.rectangle(inner, (0, 0), (box.width - 1, box.height - 1), colour, 1 if small else 2)
+    if box.height < FLAT:
+        above = box.moved(0, -TAG).intersection(Box(0, 0, canvas.shape[1], canvas.shape[0]))
+        _tag(canvas[above.top : above.bottom, above.left :], str(mark.number), colour, 0.35)
+        return
     height = _tag(inner, str(mark.number), colour, 0.35 if small else 0.5)
     if mark.label and box.height >= 2 * height:
         _label(inner, mark.label, colour)

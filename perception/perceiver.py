@@ -85,6 +85,7 @@ class Perceiver:
             marks=found.marks,
             change=change,
             left_out=found.left_out,
+            unseen=found.unseen,
             sensors=self._sensors.evaluate(View(frame=frame, cells=found.cells, title=frame.title)),
         )
         return replace(seen, marks=_offered(seen, self._candidates(seen)))

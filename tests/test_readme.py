@@ -55,3 +55,11 @@ def test_the_grammars_own_page_does_what_it_says(tmp_path: Path) -> None:
     assert said.stdout.startswith("order='buy' amount=99 [Fault(kind='claim_violated', message='leaves the grammar")
     assert "amount: expected a whole number from 1 to 99, found 100" in said.stdout
     assert said.stdout.endswith(", None]\n")
+
+
+@pytest.mark.parametrize("number", range(len(re.findall(r"```python\n", Path("perception/README.md").read_text()))))
+def test_the_code_of_the_perception_page_runs(number: int) -> None:
+    code = re.findall(r"```python\n(.*?)```", Path("perception/README.md").read_text(), re.DOTALL)
+    needed = "" if number == 0 else "from pathlib import Path\n"
+    done = subprocess.run([sys.executable, "-c", needed + code[number]], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -119,6 +119,7 @@ class TickRecord(Record):
             same when it was the detector that found nothing.
         change: how the frame differs from the one before; left out of every comparison, since it follows from them.
         left_out: how many marks more than those of the detector there were.
+        unseen: what could not be found; left out of every comparison, since it is told in words.
         sensors: what the bot's sensors said. None: it could not be told.
         kinds: what each cell shows, row by row, None where nothing is named.
         verification: how the action of the tick before turned out.
@@ -132,6 +133,7 @@ class TickRecord(Record):
     frame: FrameRecord | None = None
     change: ChangeKind | None = None
     left_out: int = 0
+    unseen: list[str] = []
     sensors: dict[str, bool | int | float | str | None] = {}
     kinds: list[str | None] = []
     marks: list[MarkRecord] = []
@@ -180,6 +182,7 @@ def seen_fields(seen: Observation) -> dict[str, Any]:
         "frame": frame_record(seen.frame),
         "change": seen.change.kind,
         "left_out": seen.left_out,
+        "unseen": list(seen.unseen),
         "sensors": dict(seen.sensors),
         "kinds": [cell.kind for cell in seen.cells],
         "marks": [MarkRecord(number=m.number, box=box_record(m.box), label=m.label, id=m.id) for m in seen.marks],

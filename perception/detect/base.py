@@ -21,11 +21,13 @@ class Detected:
         cells: the board, row by row; empty when the detector looks for no board.
         marks: what could be acted on, by ascending number.
         left_out: how many more marks there were than may be.
+        unseen: what could not be found, a sentence each: of several detectors, those that saw nothing.
     """
 
     cells: tuple[GridCell, ...] = ()
     marks: tuple[Mark, ...] = ()
     left_out: int = 0
+    unseen: tuple[str, ...] = ()
 
 
 @runtime_checkable

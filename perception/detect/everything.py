@@ -9,6 +9,8 @@ from perception.detect.lattice import Lattice
 from perception.detect.regions import Regions
 from perception.errors import MissingExtra
 
+SURE = 0.7  # of a text's words, 0 to 1; icons that are taken for letters have less
+
 
 def everything(*, most: int = 200) -> Fusion:
     """A board if there is one, its cells by what they show; closed shapes; and texts, where the extra ``ocr`` is there.
@@ -23,6 +25,6 @@ def _texts() -> list[Detector]:
     from perception.detect.text import Tesseract, Text
 
     try:
-        return [Text(Tesseract())]
+        return [Text(Tesseract(floor=SURE))]
     except MissingExtra:
         return []

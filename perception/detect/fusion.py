@@ -30,7 +30,8 @@ class Fusion:
     """Detectors as one, the most trusted first.
 
     Finds of different detectors that cover each other are one mark: the box is the more trusted one's, and so is the
-    label where it has one. What lies within a cell of the board is no mark of its own. A text inside a shape without
+    label where it has one. What lies within a cell of the board is no mark of its own, unless a detector that stands
+    before the board's found it. A text inside a shape without
     a label, or inside a cell that nobody has named, becomes its label; it is no mark of its own then.
 
     Args:
@@ -102,13 +103,15 @@ class Fusion:
             raise missed[0]
         found = [each or Detected() for each in self._last]
         frame = Box(0, 0, pixels.shape[1], pixels.shape[0])
-        cells = next((each.cells for each in found if each.cells), ())
+        rank = next((i for i, each in enumerate(found) if each.cells), len(found))
+        cells = found[rank].cells if rank < len(found) else ()
         texts = [isinstance(each, Reading) for each in self.detectors]
         inside = [_clipped(each.marks, frame) for each in found]
-        outside = [marks if text else _outside(marks, cells) for marks, text in zip(inside, texts, strict=True)]
+        outside = [m if texts[i] or i < rank else _outside(m, cells) for i, m in enumerate(inside)]
         kept, left_out = _at_most(named(distinct(outside), texts, cells), self.most)
         marks = self._numbered(kept, pixels, [cell.box for cell in cells])
-        return Detected(cells=_as_marks(cells, marks), marks=marks, left_out=left_out)
+        unseen = tuple(problem.problem for problem in missed)
+        return Detected(cells=_as_marks(cells, marks), marks=marks, left_out=left_out, unseen=unseen)
 
     def _numbered(self, marks: Sequence[Mark], pixels: NDArray[np.uint8], places: Sequence[Box]) -> tuple[Mark, ...]:
         """Marks under their numbers, ascending."""

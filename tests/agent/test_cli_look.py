@@ -17,6 +17,24 @@ from tests.victim import until
 SHOT = "tests/labelled/gnome-2048/02.png"
 
 
+MISSING = """
+from actuation import Click, Wait
+from agent import Bot, Game
+from perception.detect.fusion import Fusion
+from perception.detect.lattice import Lattice
+from perception.detect.regions import Regions
+from perception.sensors import Title
+
+
+class Missing(Bot):
+    game = Game(title="GNOME 2048")
+    detector = Fusion(Lattice(rows=9, columns=9), Regions())
+    tools = (Click, Wait)
+    goal = "win"
+    sensors = {"level": Title()}
+"""
+
+
 def look(folder: Path, *words: str) -> tuple[int, str]:
     return onmark("look", *words, "--out", str(folder / "look.png"))
 
@@ -29,6 +47,24 @@ def test_a_picture_and_what_it_should_show(tmp_path: Path) -> None:
     assert (read_png(tmp_path / "shot.png") == read_png(Path(SHOT))).all()
     assert read_png(tmp_path / "look.png").shape[0] >= read_png(Path(SHOT)).shape[0]
     assert look(tmp_path, SHOT, "--expect", str(said))[0] == 0
+
+
+def test_some_marks_that_must_be_there_and_kinds_of_cells(tmp_path: Path) -> None:
+    some = tmp_path / "some.json"
+    some.write_text(json.dumps({"marks": [{"box": [12, 13, 103, 30], "label": "New Game"}], "others": True}))
+    said = tmp_path / "said.json"
+    code, output = look(tmp_path, SHOT, "--expect", str(some), "--kinds", str(tmp_path / "kinds"), "--json", str(said))
+    assert code == 0, output
+    kinds = {kind for row in json.loads(said.read_text())["kinds"] for kind in row}
+    assert {path.stem for path in (tmp_path / "kinds").iterdir()} == kinds
+
+
+def test_what_the_eyes_of_a_bot_miss_is_told(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(MISSING)
+    code, output = look(tmp_path, SHOT, "--bot", str(tmp_path / "bot.py"))
+    assert code == 0, output
+    assert "Unseen   Expected a board of 9 rows and 9 columns" in output
+    assert "Sensor   level: cannot be told" in output
 
 
 def drop(marks: list[dict[str, Any]]) -> None:
@@ -84,7 +120,7 @@ def test_a_bots_eyes(tmp_path: Path) -> None:
 def test_a_window_that_is_started(tmp_path: Path) -> None:
     code, output = look(tmp_path, "--bot", "examples/mines", "--display", "own")
     assert code == 0, output
-    assert "1 marks, 81 cells" in output
+    assert "1 mark, 81 cells" in output
 
 
 def test_looking_on_until_it_is_interrupted(tmp_path: Path) -> None:
@@ -105,7 +141,8 @@ def test_looking_on_until_it_is_interrupted(tmp_path: Path) -> None:
         ((SHOT, "--expect", "none.json"), 2, "Expected a file at none.json"),
         ((SHOT, "--class", "Mines"), 2, "Leave one out"),
         ((), 2, "Expected a PNG, a window or a bot"),
-        (("Nowhere", "--display", "own"), 3, "Expected a window titled 'Nowhere', found no windows"),
+        (("Nowhere", "--display", "own"), 2, "A display of our own shows no window yet"),
+        ((SHOT, "--watch", "--expect", "x.json"), 2, "found both"),
         ((SHOT, "--expect", SHOT), 2, "Such as"),
     ],
 )

@@ -135,6 +135,19 @@ def test_what_lies_in_a_cell_is_the_cell_and_a_text_there_its_label() -> None:
     assert [mark.label for mark in found.marks] == ["A1", "B1", "C1", "A2", "64", "C2", "A3", "B3", "C3"]
 
 
+def test_what_a_more_trusted_detector_finds_over_a_board_stays() -> None:
+    pixels = board(3, 3, 30)
+    cross = Box(40, 30, 12, 12)
+    found = Fusion(Finds({cross: "close"}), Lattice(rows=3, columns=3)).detect(pixels)
+    assert len(found.marks) == 10
+    assert ("close", cross) in {(mark.label, mark.box) for mark in found.marks}
+
+
+def test_what_one_of_several_misses_is_told() -> None:
+    found = Fusion(Lattice(rows=9, columns=9), Finds({A: "start"})).detect(screen(A))
+    assert "Expected a board of 9 rows and 9 columns" in found.unseen[0]
+
+
 def test_a_frame_round_a_board_takes_nothing_from_it() -> None:
     pixels = board(3, 3, 30)
     frame = Box(28, 14, 100, 100)
