@@ -73,7 +73,7 @@ def look_command(
         _write_kinds(seen, kinds)
     missing = differences(wanted, seen) if wanted is not None else []
     console.print(look_table(seen))
-    notes = look_notes(seen) + ([] if player else _without_texts())
+    notes = look_notes(seen) if player else _without_texts()
     for line in [*notes, f"Picture  {out}"]:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     for line in missing:
