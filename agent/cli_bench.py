@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.box import SIMPLE
 from rich.table import Table
+from rich.text import Text
 
 from agent.console import console, errors
 from agent.errors import WrongUse
@@ -86,7 +87,7 @@ def score_table(rows: list[Row]) -> Table:
         for row in part:
             count = row.count
             precision, recall = _share(count.correct, count.found), _share(count.reached, count.wanted)
-            cells = (f"  {row.game}", str(row.frames), str(count.found), precision, str(count.wanted), recall)
+            cells = (Text(f"  {row.game}"), str(row.frames), str(count.found), precision, str(count.wanted), recall)
             table.add_row(*cells, style="bold" if row.game == "all" else None)
         table.add_section()
     return table

@@ -13,6 +13,7 @@ import typer
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from agent.bot import Bot, asked
 from agent.clock import SystemClock
@@ -20,6 +21,7 @@ from agent.console import console, errors
 from agent.desktop import display, game_window, wants_own
 from agent.errors import WrongUse
 from agent.look import Picture, described, differences, read_expected
+from agent.prompt import one_line
 from perception.detect.base import Detector, Reading
 from perception.detect.everything import everything
 from perception.errors import NotObservable
@@ -61,6 +63,9 @@ def look_command(
 
     player = load_bot(bot) if bot else None
     wanted = read_expected(expect) if expect else None
+    for path in (out, save, json_file):
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise WrongUse(f"Expected a file to write, found no place for it at {path}.", "Name a file in a folder.")
     meant = _meant(target, class_name, process)
     with _source(meant, player, seed, own=wants_own(display_choice)) as source:
         perceiver = Perceiver(source, *_eyes(player), player.sensors if player else {})
@@ -92,7 +97,7 @@ def look_table(seen: Observation) -> Table:
     cells = {cell.number: cell.name for cell in seen.cells}
     for mark in seen.marks[:ROWS]:
         place = map(str, (mark.box.left, mark.box.top, mark.box.width, mark.box.height))
-        table.add_row(str(mark.number), cells.get(mark.number, ""), mark.label or "", *place)
+        table.add_row(str(mark.number), cells.get(mark.number, ""), Text(one_line(mark.label or "")), *place)
     table.caption = f"{len(seen.marks) - ROWS} more" if len(seen.marks) > ROWS else None
     return table
 
@@ -100,7 +105,8 @@ def look_table(seen: Observation) -> Table:
 def look_notes(seen: Observation) -> list[str]:
     """What the sensors say, and what could not be found: a line each."""
     told = {name: "cannot be told" if value is None else value for name, value in seen.sensors.items()}
-    return [*(f"Sensor   {name}: {value}" for name, value in told.items()), *(f"Unseen   {p}" for p in seen.unseen)]
+    sensors = [f"Sensor   {name}: {one_line(str(value))}" for name, value in told.items()]
+    return [*sensors, *(f"Unseen   {one_line(problem)}" for problem in seen.unseen)]
 
 
 def _eyes(bot: Bot | None) -> tuple[Detector, Candidates]:
@@ -178,7 +184,7 @@ def _watch(perceiver: Perceiver, out: Path, every: float) -> None:
             try:
                 seen = perceiver.observe()
                 write_png(out, draw(seen))
-                live.update(Group(*look_notes(seen), look_table(seen)))
+                live.update(Group(*map(Text, look_notes(seen)), look_table(seen)))
             except NotObservable as problem:
-                live.update(str(problem))
+                live.update(Text(one_line(str(problem))))
             clock.sleep(every)

@@ -62,7 +62,13 @@ def _marks(labels: Mapping[int, str | None]) -> str:
 
 def _lines(labels: Iterable[tuple[int, str | None]]) -> Iterable[str]:
     for number, label in labels:
-        yield f"{number} {label}\n" if label else f"{number}\n"
+        said = one_line(label or "")
+        yield f"{number} {said}\n" if said else f"{number}\n"
+
+
+def one_line(text: str) -> str:
+    """A text that is read off the screen, on one line and without controls: it cannot write other lines of a prompt."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _ask(goal: str) -> str:

@@ -15,6 +15,7 @@ from perception.observation import Mark
 SAME_PLACE = 0.4  # overlap from which a redrawn element is the one that was there
 NEAR = 1.5  # sides: how far an element may go without being redrawn
 NEARBY = 0.75  # sides: how far one may go that is redrawn too
+SHORTEST = 16  # pixels that count as a side; a small element may go a little further
 LIKE_SIZE = 1.3  # how many times as large it may have become then
 PLACE = b"a place"  # in place of a look
 MEMORY = 10  # looks: how long an element that is gone is remembered, and its number given to no other
@@ -32,10 +33,10 @@ class _Element:
 class Identity:
     """Follows elements from frame to frame.
 
-    An element is the same one when it looks the same and went less than one and a half times its length; or when
-    another look stands where it stood; or when it did both a little. A place that does not move, such as a board's
-    cell, is the same whatever it shows. An element that is gone is remembered for ten looks: one that flickers comes
-    back under its number, and its number is not given to another meanwhile.
+    An element is the same one when it looks the same and went less than one and a half times its width or height; or
+    when another look stands where it stood; or when it did both a little. A place that does not move, such as a
+    board's cell, is the same whatever it shows. An element that is gone is remembered for ten looks: one that flickers
+    comes back under its number, and its number is not given to another meanwhile.
     """
 
     def __init__(self) -> None:
@@ -118,11 +119,11 @@ def _just_seen(old: Sequence[_Element]) -> NDArray[np.bool_]:
 
 
 def _distances(old: Sequence[_Element], new: Sequence[_Element]) -> NDArray[np.float64]:
-    """Between the middles, in longer sides of the old element."""
+    """Between the middles, in widths and heights of the old element: a row of a list is not the next one."""
     middles = [np.array([[e.box.center.x, e.box.center.y] for e in elements], float) for elements in (old, new)]
-    apart = np.linalg.norm(middles[0][:, None, :] - middles[1][None, :, :], axis=2)
-    sides = np.array([[max(element.box.width, element.box.height)] for element in old], float)
-    return np.asarray(apart / sides)
+    sides = np.array([[max(e.box.width, SHORTEST), max(e.box.height, SHORTEST)] for e in old], float)
+    apart = (middles[0][:, None, :] - middles[1][None, :, :]) / sides[:, None, :]
+    return np.asarray(np.linalg.norm(apart, axis=2))
 
 
 def _look(box: Box, pixels: NDArray[np.uint8]) -> bytes:

@@ -18,6 +18,8 @@ def write_png(path: Path, pixels: NDArray[np.uint8]) -> None:
     ok, data = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, 6])
     if not ok:
         raise OSError(f"expected an image to write to {path}, found an array of shape {pixels.shape}")
+    if path.exists() and not path.is_file():
+        raise OSError(f"expected a place for a picture at {path}, found something that is no file")
     part = path.with_suffix(".part")
     try:
         part.write_bytes(data.tobytes())
@@ -43,3 +45,13 @@ def read_png(path: Path) -> NDArray[np.uint8]:
     if image is None:
         raise OSError(f"expected an image, found something else in {path}")
     return image.astype(np.uint8)
+
+
+def require_folder(path: Path) -> None:
+    """Return when there is a folder of pictures.
+
+    Raises:
+        NotADirectoryError: there is none.
+    """
+    if not path.is_dir():
+        raise NotADirectoryError(f"expected a folder of PNGs at {path}, found none")

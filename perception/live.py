@@ -97,22 +97,37 @@ class LiveWindow:
         """
         before = self._looked_at = self._followed()
         frame = self._grabber(before).grab(before, self._now_ns())
-        if frame.pixels is self._pixels and self._window.place() == before.client:
-            return replace(frame, title=before.title)
-        happened = changes(before, self._window.state()) & SPOILING
+        if not (frame.pixels is self._pixels and self._window.place() == before.client):
+            self._require_unspoilt(before)
         self._pixels = frame.pixels
-        if happened:
-            raise NotObservable(
-                f"The window was {' and '.join(sorted(happened))} while it was looked at.", "Look again.", "stale"
-            )
         return replace(frame, title=before.title)
 
     def again(self, frame: Frame) -> Frame:
-        """The pixels where those of the last frame came from, as they are now; the window's state is not read anew."""
+        """The pixels where those of the last frame came from, as they are now.
+
+        Raises:
+            WindowClosed: the window is gone, and is not to be followed.
+            NotObservable: what is there now may be another window's.
+        """
         if self._looked_at is None:
             return self.grab()
         pixels = self._grabber(self._looked_at).grab(self._looked_at, frame.captured_ns).pixels
+        self._require_unspoilt(self._looked_at)
         return replace(frame, pixels=pixels)
+
+    def _require_unspoilt(self, before: WindowState) -> None:
+        """Return when the window stood still while it was captured."""
+        try:
+            happened = changes(before, self._window.state()) & SPOILING
+        except WindowClosed as closed:
+            if not self._follow:
+                raise
+            raise NotObservable(closed.problem, "Start the game again; it is waited for.", "closed") from closed
+        if happened:
+            self._pixels = None
+            raise NotObservable(
+                f"The window was {' and '.join(sorted(happened))} while it was looked at.", "Look again.", "stale"
+            )
 
     def close(self) -> None:
         """Close the captures' X connections."""

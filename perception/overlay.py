@@ -13,6 +13,7 @@ PALETTE = ((36, 36, 220), (200, 110, 0), (0, 130, 0), (170, 0, 170), (0, 110, 19
 FONT = cv2.FONT_HERSHEY_SIMPLEX
 MIN_WIDTH = 640  # pixels; smaller frames are enlarged so that the numbers can be read
 SMALL = 40  # pixels; a mark of less width or height gets a small tag
+MOST_ENLARGED = 8  # times
 FLAT = 24  # pixels; the tag of a mark of less height stands above it, or it would hide what it names
 TAG = 12  # pixels of such a tag's height
 WHITE = (255, 255, 255)
@@ -26,7 +27,7 @@ def draw(seen: Observation, chosen: int | None = None) -> Picture:
 
     Frames narrower than 640 pixels are enlarged by a whole factor.
     """
-    factor = max(1, -(-MIN_WIDTH // max(1, seen.frame.pixels.shape[1])))
+    factor = min(MOST_ENLARGED, max(1, -(-MIN_WIDTH // max(1, seen.frame.pixels.shape[1]))))
     canvas = seen.frame.pixels.repeat(factor, axis=0).repeat(factor, axis=1)
     labels = sorted({mark.label or "" for mark in seen.marks})
     colours = {label: PALETTE[i % len(PALETTE)] for i, label in enumerate(labels)}

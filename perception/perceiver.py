@@ -111,6 +111,7 @@ class Perceiver:
         if change.kind == "motion":
             self._kept = _untouched(found or self._kept, change)
             return self._kept
+        self._kept = Detected()  # until something is found
         if found is None or change.kind == "scene":
             found = self._asked(frame, lambda: self._detector.detect(frame.pixels))
         elif change.kind == "local":

@@ -77,7 +77,7 @@ class Watched:
         frame, last = self._source.grab(), self._last
         acted, self._acted = self._acted, False
         if last is not None and _same(frame.pixels, last.pixels):
-            frame = self._confirmed(frame.sharing(last)) if acted else frame.sharing(last)
+            frame = self._confirmed(frame.sharing(last)) if acted or self._late else frame.sharing(last)
         elif last is not None:
             self._late = 0
             frame = self._settled(frame, last)
@@ -88,6 +88,7 @@ class Watched:
         """A frame that shows nothing new, once it is sure that there is nothing new."""
         again = self._source.again(frame) if isinstance(self._source, Again) else self._source.grab()
         if _same(frame.pixels, again.pixels):
+            self._late = 0
             return frame
         self._late += 1
         return again

@@ -63,7 +63,10 @@ class Local(Detector, Protocol):
     """
 
     def detect_part(self, pixels: NDArray[np.uint8], part: Box) -> list[Mark]:
-        """The marks within a part of a frame, in the frame's coordinates; those that the part's edge cuts too."""
+        """The marks within a part of a frame, in the frame's coordinates.
+
+        What the part's edge cuts is there too, even where what is left of it would be no mark by itself.
+        """
         ...
 
     @property

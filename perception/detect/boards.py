@@ -14,6 +14,7 @@ from perception.detect.lines import Edges, bordered, drawn, lines_of
 from perception.detect.regions import even_regions, region_boxes
 from perception.geometry import Box
 
+MOST_CELLS = 2000  # of a board; more are a texture
 MIN_SIDE = 8  # pixels of a cell; smaller closed regions are glyphs
 SET_OFF = 0.3  # of an outer row's cells that must be seen to be cells, or the row is not the board's
 
@@ -63,7 +64,7 @@ def boards(pixels: NDArray[np.uint8]) -> list[Board]:
     """
     found = list(_candidates(pixels))
     ordered = [board for part in (1, 0) for board in sorted([each[part] for each in found], key=_order)]
-    return [board for board in dict.fromkeys(ordered) if min(board.rows, board.columns) >= 2]
+    return [b for b in dict.fromkeys(ordered) if min(b.rows, b.columns) >= 2 and b.rows * b.columns <= MOST_CELLS]
 
 
 def _order(board: Board) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.detect.colour import parse_colour
-from perception.image import read_png, write_png
+from perception.image import read_png, require_folder, write_png
 
 COLOUR_TOLERANCE = 12  # levels a channel may differ; toolkits round 0.5 to 127 or 128
 COLOUR_SHARE = 0.01  # of a cell's pixels; the thinnest digit of a 32-pixel cell covers 0.04
@@ -20,7 +20,9 @@ ALIKE = 0.004  # share of pixels that may differ between two pictures of one kin
 DIFFERENT = 32  # levels of a channel from which a pixel differs; smoothing differs by less
 RIM = 10  # of its side, this part of a cell is left out at each edge: lines and neighbours reach into it
 ROUNDING = 2  # pixels by which cells of one board may differ in size
-MOST_KINDS = 500  # a board of noise would be learned without end
+THUMB = 8  # pixels of a side of a picture seen from afar
+NEAREST = 4  # pictures that are compared pixel by pixel
+MOST_KINDS = 200  # a board of noise would be learned without end
 
 Patch = NDArray[np.uint8]
 """``(height, width, 3)``, BGR: a cell without its outermost pixels."""
@@ -75,12 +77,14 @@ class CellKinds:
 
     def __init__(self, examples: Mapping[str, Path | Patch] | Path | None = None, *, learn: bool = True) -> None:
         if isinstance(examples, Path):
+            require_folder(examples)
             examples = {path.stem: path for path in sorted(examples.glob("*.png"))}
         self._learn = learn
         self._pictures: dict[str, Patch] = {
             kind: read_png(each) if isinstance(each, Path) else each.copy() for kind, each in (examples or {}).items()
         }
         self._seen: dict[bytes, str | None] = {}
+        self._thumbs: list[NDArray[np.float32]] = []
         self._learned = 0
 
     def kind(self, patch: Patch) -> str | None:
@@ -106,17 +110,32 @@ class CellKinds:
         return paths
 
     def _like(self, patch: Patch) -> str | None:
-        near = [(_difference(patch, picture), kind) for kind, picture in self._pictures.items()]
-        difference, kind = min(near, default=(1.0, ""))
+        """The kind of the picture that a patch is like, out of those that look most like it from afar."""
+        if not self._pictures or not patch.size:
+            return None
+        names = list(self._pictures)
+        while len(self._thumbs) < len(names):
+            self._thumbs.append(_thumb(self._pictures[names[len(self._thumbs)]]))
+        far = np.abs(np.stack(self._thumbs) - _thumb(patch)).mean(axis=1)
+        near = [names[i] for i in np.argsort(far, kind="stable")[:NEAREST]]
+        differences = [(_difference(patch, self._pictures[name]), name) for name in near]
+        difference, kind = min(differences, key=lambda pair: pair[0])
         return kind if difference <= ALIKE else None
 
     def _new(self, patch: Patch) -> str | None:
         if not self._learn or len(self._pictures) >= MOST_KINDS:
             return None
         self._learned += 1
+        while f"kind {self._learned}" in self._pictures:
+            self._learned += 1
         kind = f"kind {self._learned}"
         self._pictures[kind] = patch.copy()
         return kind
+
+
+def _thumb(patch: Patch) -> NDArray[np.float32]:
+    """A picture as it looks from afar."""
+    return cv2.resize(patch, (THUMB, THUMB), interpolation=cv2.INTER_AREA).astype(np.float32).ravel()
 
 
 def _core(patch: Patch) -> Patch:

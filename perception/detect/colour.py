@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perception.detect.base import Detected
-from perception.detect.local import cropped, placed, whole
+from perception.detect.local import cropped, cuts, placed, whole
 from perception.geometry import Box
 from perception.observation import Mark
 
@@ -53,11 +53,14 @@ class Colour:
 
     def detect_part(self, pixels: NDArray[np.uint8], part: Box) -> list[Mark]:
         """The patches of a part of the frame."""
-        crop = cropped(pixels, part)
-        return placed(((box, name) for name in self.colours for box in self._patches(crop, name)), part)
+        crop, frame = cropped(pixels, part), whole(pixels)
+        found = [(box, size, name) for name in self.colours for box, size in self._patches(crop, name)]
+        kept = [(b, n) for b, s, n in found if s >= self.smallest or cuts(b.moved(part.left, part.top), part, frame)]
+        return placed(kept, part)
 
-    def _patches(self, pixels: NDArray[np.uint8], name: str) -> list[Box]:
+    def _patches(self, pixels: NDArray[np.uint8], name: str) -> list[tuple[Box, int]]:
+        """Boxes and how many pixels of the colour they hold."""
         colour = np.array(self.colours[name], np.int16)
         low, high = (np.clip(colour + by, 0, 255).astype(np.uint8) for by in (-self.tolerance, self.tolerance))
         _, _, stats, _ = cv2.connectedComponentsWithStats(cv2.inRange(pixels, low, high), connectivity=8)
-        return [Box(*(int(value) for value in row[:4])) for row in stats[1:] if row[4] >= self.smallest]
+        return [(Box(*row[:4]), row[4]) for row in stats[1:].tolist()]

@@ -14,6 +14,7 @@ from perception.detect.regions import EDGE_STEP
 CLOSEST, FARTHEST = 8, 200  # pixels between lines that are looked for
 DRAWN = 0.45  # of a cell's side that must be an edge, for the side to be drawn; a dashed line is half of one
 FAINT = 0.3  # of the clearest lines' strength, below which there is no line
+BUSY = 0.4  # of the pixels that are edges; where there are more, every line looks drawn
 OFF = 2  # pixels by which an edge may miss a line
 
 
@@ -65,7 +66,8 @@ def lines_of(edges: Edges) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         if len(rows) < 3:
             return None
         ys = (rows[0], rows[-1])
-    return columns, rows
+    inside = edges.upright[ys[0] : ys[-1], xs[0] : xs[-1]].mean()
+    return (columns, rows) if inside < BUSY else None
 
 
 def _repeated(strength: NDArray[np.float64]) -> tuple[int, ...]:

@@ -12,7 +12,9 @@ from perception.geometry import Box
 from perception.marks import numbered, renumbered
 from perception.observation import Mark
 
-GROUND_SIDES = 3  # of a part that a shape reaches: it is what the part lies on, and was there before
+TRIES = 3  # of a part, each larger than the one before
+GROW = 24  # pixels by which a part that cuts something is grown on each side
+GROUND_SIDES = 4  # of a part that a shape reaches: it is what the part lies on, and was there before
 
 
 def whole(pixels: NDArray[np.uint8]) -> Box:
@@ -34,18 +36,32 @@ def redetect(detector: Local, pixels: NDArray[np.uint8], before: Detected, dirty
     """What is in a frame that differs in ``dirty`` alone from one in which ``before`` was found.
 
     Marks away from the changed parts are kept; the parts, with the whole of every mark that they touch, are looked at
-    again. Where a part's edge may cut a new mark in two, all of the frame is.
+    again. A part whose edge cuts something in two is made larger; where that does not help, all of the frame is
+    looked at.
     """
     frame = whole(pixels)
     marks = list(before.marks)
     for box in dirty:
-        part = _whole_marks(box.grown(detector.margin), marks).grown(detector.margin + 1).intersection(frame)
-        found = [(mark, _reached(mark.box, part, frame)) for mark in detector.detect_part(pixels, part)]
-        if any(0 < sides < GROUND_SIDES for _, sides in found):
+        looked = _around(detector, pixels, marks, box.grown(detector.margin), frame)
+        if looked is None:
             return detector.detect(pixels)
-        kept = [mark for mark in marks if not part.holds(mark.box)]
-        marks = kept + [mark for mark, sides in found if sides == 0]
+        part, found = looked
+        marks = [mark for mark in marks if not part.holds(mark.box)] + found
     return Detected(marks=renumbered(marks))
+
+
+def _around(
+    detector: Local, pixels: NDArray[np.uint8], marks: Sequence[Mark], part: Box, frame: Box
+) -> tuple[Box, list[Mark]] | None:
+    """A part that cuts nothing in two, and the marks in it. None: there is none that is worth it."""
+    for _ in range(TRIES):
+        part = _whole_marks(part, marks).grown(detector.margin + 1).intersection(frame)
+        sides = [(mark, _reached(mark.box, part, frame)) for mark in detector.detect_part(pixels, part)]
+        cut = [mark.box for mark, reached in sides if 0 < reached < GROUND_SIDES]
+        if not cut:
+            return part, [mark for mark, reached in sides if reached == 0]
+        part = part.grown(GROW)
+    return None
 
 
 def _whole_marks(part: Box, marks: Sequence[Mark]) -> Box:
@@ -58,6 +74,11 @@ def _whole_marks(part: Box, marks: Sequence[Mark]) -> Box:
         if grown == part:
             return part
         part = grown
+
+
+def cuts(box: Box, part: Box, frame: Box) -> bool:
+    """True when a box in a part ends where the part does and the frame goes on."""
+    return part != frame and _reached(box, part, frame) > 0
 
 
 def _reached(box: Box, part: Box, frame: Box) -> int:

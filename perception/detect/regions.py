@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from perception.detect.base import Detected
-from perception.detect.local import cropped, placed, whole
+from perception.detect.local import cropped, cuts, placed, whole
 from perception.geometry import Box, overlaps
 from perception.observation import Mark
 
 EDGE_STEP = 6  # grey levels between neighbours that make an edge; the faintest grid line met so far is 66
 LARGEST = 0.5  # of the frame; what is larger is the ground that things lie on
+MOST = 1000  # shapes, the largest ones; a texture has more
 ROUND = 0.5  # overlap from which a shape is but the rim or the shadow of a full one
 SAME = 0.7  # overlap from which two shapes are one: a button, and its face within its border
 
@@ -45,32 +48,39 @@ class Regions:
         return Detected(marks=tuple(self.detect_part(pixels, whole(pixels))))
 
     def detect_part(self, pixels: NDArray[np.uint8], part: Box) -> list[Mark]:
-        """The shapes of a part of the frame."""
-        boxes = sorted(self._shapes(cropped(pixels, part), whole(pixels)), key=lambda b: (-b.area, b.top, b.left))
-        same = overlaps(boxes, boxes) >= SAME
-        kept: list[int] = []
-        for i in range(len(boxes)):
-            if not same[i, kept].any():
-                kept.append(i)
-        return placed(((boxes[i], None) for i in kept), part)
+        """The shapes of a part of the frame, and all that the part's edge cuts."""
+        frame, (labels, stats) = whole(pixels), even_regions(cropped(pixels, part))
+        regions = region_boxes(stats, 2)
+        cut = {i: box for i, box in regions.items() if cuts(box.moved(part.left, part.top), part, frame)}
+        large = [i for i, b in regions.items() if self.smallest <= min(b.width, b.height) and i not in cut]
+        fitting = [i for i in large if self._fits(regions[i]) and regions[i].area <= LARGEST * frame.area]
+        chosen = sorted(fitting, key=lambda i: -regions[i].area)[: 2 * MOST]
+        shapes = self._shapes(labels, stats, {i: regions[i] for i in chosen})
+        return placed(((box, None) for box in (*cut.values(), *_distinct(shapes))), part)
 
-    def _shapes(self, pixels: NDArray[np.uint8], frame: Box) -> list[Box]:
-        """Shapes that are full by themselves, and those besides that are full with what they enclose."""
-        labels, stats = even_regions(pixels)
-        boxes = {
-            i: box
-            for i, box in region_boxes(stats, self.smallest).items()
-            if self._fits(box) and box.area <= LARGEST * frame.area
-        }
+    def _shapes(self, labels: NDArray[np.int32], stats: NDArray[np.int32], boxes: Mapping[int, Box]) -> list[Box]:
+        """Regions that are full by themselves, and those besides that are full with what they enclose."""
         is_full = {i: bool(stats[i, 4] >= self.fullest * box.area) for i, box in boxes.items()}
         full, others = ([i for i, full in is_full.items() if full is wanted] for wanted in (True, False))
         covered = overlaps([boxes[i] for i in others], [boxes[i] for i in full]).max(axis=1, initial=0.0) >= ROUND
         open_ = [i for i, is_covered in zip(others, covered, strict=True) if not is_covered]
-        return [boxes[i] for i in full] + [boxes[i] for i in open_ if _filled(labels, i, boxes[i]) >= self.fullest]
+        filled = [i for i in open_ if _filled(labels, i, boxes[i]) >= self.fullest]
+        return [boxes[i] for i in (*full, *filled)]
 
     def _fits(self, box: Box) -> bool:
         short, long = sorted((box.width, box.height))
         return long <= self.slimmest * short
+
+
+def _distinct(shapes: Sequence[Box]) -> list[Box]:
+    """The largest of them; of two that are nearly the same the larger one."""
+    boxes = sorted(shapes, key=lambda box: (-box.area, box.top, box.left))[:MOST]
+    same = overlaps(boxes, boxes) >= SAME
+    kept: list[int] = []
+    for i in range(len(boxes)):
+        if not same[i, kept].any():
+            kept.append(i)
+    return [boxes[i] for i in kept]
 
 
 def even_regions(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

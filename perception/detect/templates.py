@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perception.detect.base import Detected
 from perception.detect.local import cropped, placed, whole
 from perception.geometry import Box
-from perception.image import read_png
+from perception.image import read_png, require_folder
 from perception.observation import Mark
 
 SAME = 0.4  # overlap from which two finds are one thing
@@ -50,6 +50,7 @@ class Templates:
         if not 0 < floor <= 1 or not scales or min(scales) <= 0:
             raise ValueError(f"expected a floor of 0 to 1 and scales above 0, found {floor} and {tuple(scales)}")
         if isinstance(pictures, Path):
+            require_folder(pictures)
             pictures = {path.stem: path for path in sorted(pictures.glob("*.png"))}
         self.scales = tuple(scales)
         self.floor = floor

@@ -75,7 +75,8 @@ class Text:
         patch = pixels[wide.top : wide.bottom, wide.left : wide.right]
         key = hashlib.sha256(repr(patch.shape).encode() + patch.tobytes()).digest()
         if key not in self._read:
-            self._read[key] = " ".join(self.reader.read(patch).split())[:MAX_TEXT]
+            said = " ".join(self.reader.read(patch).split())[:MAX_TEXT]
+            self._read[key] = said.encode("utf-8", "replace").decode()  # half a surrogate is no text
         self._read.move_to_end(key)
         while len(self._read) > self.memory:
             self._read.popitem(last=False)

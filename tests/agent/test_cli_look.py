@@ -144,6 +144,7 @@ def test_looking_on_until_it_is_interrupted(tmp_path: Path) -> None:
         (("Nowhere", "--display", "own"), 2, "A display of our own shows no window yet"),
         ((SHOT, "--watch", "--expect", "x.json"), 2, "found both"),
         ((SHOT, "--expect", SHOT), 2, "Such as"),
+        ((SHOT, "--json", "/nowhere/marks.json"), 2, "found no place for it"),
     ],
 )
 def test_wrong_use(words: tuple[str, ...], code: int, says: str, tmp_path: Path) -> None:

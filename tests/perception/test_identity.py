@@ -117,3 +117,12 @@ def test_numbers_are_unique_and_the_same_screen_gives_the_same(looks: list[list[
         assert len(set(numbers)) == len(numbers)
         if len({mark.box for mark in marks}) == len(marks):
             assert identity.follow(marks, pixels) == numbers
+
+
+def test_rows_of_a_list_keep_their_numbers_when_it_is_scrolled() -> None:
+    """Rows are wide and low: the next row is not near, whatever their width says."""
+    identity = Identity()
+    rows = [Box(20, 20 + 32 * i, 200, 30) for i in range(5)]
+    follow(identity, dict(zip(rows, (100, 120, 140, 160, 180), strict=True)))
+    scrolled = follow(identity, dict(zip(rows, (120, 140, 160, 180, 200), strict=True)))
+    assert [scrolled[row] for row in rows] == [2, 3, 4, 5, 6]

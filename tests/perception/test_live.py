@@ -107,3 +107,16 @@ def test_a_game_that_hangs_is_frozen_and_one_that_is_still_is_not(desktop: Deskt
         finally:
             os.kill(pid, signal.SIGCONT)
         until(lambda: look() == "seen")
+
+
+def test_what_came_to_lie_there_is_not_taken_again(game: X11Window) -> None:
+    with closing(LiveWindow(game, lambda: 5)) as live:
+        frame = live.grab()
+        client = game.state().client
+        xdotool("windowmove", game.id, 700, 500)
+        until(lambda: game.state().client.left >= 700)
+        with (
+            victim("Other", client.width, client.height, at=(client.left, client.top), colour=0x112233),
+            pytest.raises(NotObservable, match=r"was .*moved while it was looked at|black"),
+        ):
+            live.again(frame)

@@ -217,3 +217,23 @@ def test_sensors_are_evaluated_at_every_look() -> None:
         {"grey": 1.0, "was": 1.0, "title": None},
         {"grey": 0.0, "was": 1.0, "title": "Level 2"},
     ]
+
+
+def test_what_was_there_before_a_blind_look_is_not_offered_in_motion() -> None:
+    pixels = frame(100).pixels.copy()
+    pixels[:, 48:] = 200
+    part = replace(frame(), pixels=pixels, moving=True)
+
+    class Once(FixedDetector):
+        """Sees the first frame alone."""
+
+        def detect(self, pixels: Any) -> Detected:
+            if pixels[0, 0, 0] == 50:
+                return super().detect(pixels)
+            raise NotObservable("Nothing here.", "Look elsewhere.")
+
+    perceiver = Perceiver(Frames([frame(50), frame(100), part]), Once({1: "a"}), everything)
+    assert len(perceiver.observe().marks) == 1
+    with pytest.raises(NotObservable):
+        perceiver.observe()
+    assert perceiver.observe().marks == ()

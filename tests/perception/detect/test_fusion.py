@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from perception.detect.base import Detected
-from perception.detect.cells import CellKinds
+from perception.detect.cells import MOST_KINDS, CellKinds
 from perception.detect.colour import Colour
 from perception.detect.conformance import check_detector
 from perception.detect.fusion import Fusion, distinct, named
@@ -338,3 +338,57 @@ def test_ladder_keys() -> None:
     mark = Mark(number=3, box=A)
     assert mark.key == 3
     assert replace(mark, id=9).key == 9
+
+
+def test_an_outline_that_closes_and_a_bar_that_grows_are_found() -> None:
+    """The change alone is a part of what came to be."""
+    old = screen(Box(100, 100, 120, 40))
+    old[112:118, 219] = 230
+    new = screen(Box(100, 100, 120, 40))
+    eyes = Fusion(Regions())
+    eyes.detect(old)
+    assert [mark.box for mark in eyes.update(new, [Box(208, 112, 16, 16)]).marks] == [
+        mark.box for mark in Regions().detect(new).marks
+    ]
+    bar = Colour(INK, smallest=300)
+    short, long = inked(Box(20, 100, 27, 8)), inked(Box(20, 100, 42, 8))
+    assert [m.box for m in redetect(bar, long, bar.detect(short), [Box(47, 100, 15, 8)]).marks] == [Box(20, 100, 42, 8)]
+
+
+def test_learned_kinds_take_no_name_that_is_given(tmp_path: Any) -> None:
+    rng = np.random.default_rng(4)
+    cells = [rng.integers(0, 256, (30, 30, 3), np.uint8) for _ in range(4)]
+    learned = CellKinds()
+    assert [learned.kind(cell) for cell in cells[:2]] == ["kind 1", "kind 2"]
+    learned.save(tmp_path)
+    (tmp_path / "kind 1.png").rename(tmp_path / "mine.png")
+    again = CellKinds(tmp_path)
+    assert [again.kind(cells[i]) for i in (3, 2, 0, 1)] == ["kind 1", "kind 3", "mine", "kind 2"]
+
+
+def test_kinds_are_not_learned_without_end() -> None:
+    kinds = CellKinds()
+    rng = np.random.default_rng(5)
+    named = [kinds.kind(rng.integers(0, 256, (20, 20, 3), np.uint8)) for _ in range(MOST_KINDS + 20)]
+    assert named[-1] is None
+    assert len(set(named)) == MOST_KINDS + 1
+
+
+def test_there_is_no_board_in_noise() -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(4):
+        with pytest.raises(NotObservable):
+            Lattice().detect(rng.integers(0, 256, (600, 800, 3), np.uint8))
+
+
+def test_a_texture_is_bounded() -> None:
+    pixels = np.full((800, 1280, 3), 230, np.uint8)
+    pixels[::14] = 40
+    pixels[:, ::14] = 40
+    assert len(Regions(smallest=8).detect(pixels).marks) == 1000
+
+
+@pytest.mark.parametrize("kind", [CellKinds, Templates])
+def test_a_folder_that_is_not_there_is_said(kind: Any, tmp_path: Any) -> None:
+    with pytest.raises(NotADirectoryError, match="expected a folder of PNGs"):
+        kind(tmp_path / "nowhere")
