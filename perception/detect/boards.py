@@ -153,7 +153,8 @@ def _in_line(family: Sequence[Box]) -> list[Box]:
 def _line_of(centers: Sequence[int]) -> list[int]:
     """For each middle the number of the line that it is on."""
     means = np.array(_clusters(sorted(centers)))
-    return [int(np.abs(means - center).argmin()) for center in centers]
+    apart = np.abs(means[:, None] - np.array(centers)[None, :])
+    return [int(line) for line in apart.argmin(axis=0)] if len(means) else []
 
 
 def _core(in_rows: NDArray[np.bool_], in_columns: NDArray[np.bool_]) -> tuple[int, int, int, int]:

@@ -76,11 +76,12 @@ def _distinct(shapes: Sequence[Box]) -> list[Box]:
     """The largest of them; of two that are nearly the same the larger one."""
     boxes = sorted(shapes, key=lambda box: (-box.area, box.top, box.left))[:MOST]
     same = overlaps(boxes, boxes) >= SAME
-    kept: list[int] = []
-    for i in range(len(boxes)):
-        if not same[i, kept].any():
-            kept.append(i)
-    return [boxes[i] for i in kept]
+    kept, open_ = list[Box](), np.ones(len(boxes), np.bool_)
+    for i, box in enumerate(boxes):
+        if open_[i]:
+            kept.append(box)
+            open_ &= ~same[i]
+    return kept
 
 
 def even_regions(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
