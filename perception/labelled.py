@@ -122,11 +122,13 @@ def _read(path: Path) -> Labelled:
     try:
         found = _Frame.model_validate_json(path.read_bytes())
     except ValidationError as problem:
-        raise ValueError(f"expected labels in {path}: {problem}") from problem
+        first = problem.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ValueError(f"expected labels in {path}, found {first['msg']} at {where or 'the top'}") from problem
     board = None
     if found.board is not None:
         board = Board(rows=found.board.rows, columns=found.board.columns, box=Box(*found.board.box))
-    return Labelled(
+    labelled = Labelled(
         game=found.game,
         name=path.stem,
         pixels=read_png(path.with_suffix(".png")),
@@ -134,3 +136,21 @@ def _read(path: Path) -> Labelled:
         cells=found.cells,
         elements=tuple(Element(box=Box(*e.box), kind=e.kind, label=e.label) for e in found.elements),
     )
+    _require_fitting(path, labelled)
+    return labelled
+
+
+def _require_fitting(path: Path, frame: Labelled) -> None:
+    """Return when the labels fit the picture and one another.
+
+    Raises:
+        ValueError: they do not; says which.
+    """
+    whole = Box(0, 0, frame.pixels.shape[1], frame.pixels.shape[0])
+    boxes = [*(element.box for element in frame.elements), *([frame.board.box] if frame.board else [])]
+    outside = [str(box) for box in boxes if not whole.holds(box)]
+    if outside:
+        raise ValueError(f"expected boxes inside {whole} in {path}, found {', '.join(outside)}")
+    rows = [len(row) for row in frame.cells or ()]
+    if frame.cells is not None and (frame.board is None or rows != [frame.board.columns] * frame.board.rows):
+        raise ValueError(f"expected as many cells as the board has in {path}, found rows of {rows}")
