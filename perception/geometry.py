@@ -157,10 +157,6 @@ class Box:
         """Pixels between the middles of two boxes."""
         return math.dist((self.center.x, self.center.y), (other.center.x, other.center.y))
 
-    def relative_to(self, origin: Box) -> Box:
-        """The box as seen from another's left top corner."""
-        return self.moved(-origin.left, -origin.top)
-
     def __str__(self) -> str:
         return f"{self.width}x{self.height} at ({self.left}, {self.top})"
 
@@ -183,14 +179,6 @@ def overlaps(some: Sequence[Box], others: Sequence[Box]) -> NDArray[np.float64]:
 def _edges(boxes: Sequence[Box]) -> NDArray[np.int64]:
     """Lefts, tops, rights and bottoms, ``(4, count)``."""
     return np.array([(box.left, box.top, box.right, box.bottom) for box in boxes], np.int64).reshape(-1, 4).T
-
-
-def bounding(boxes: Sequence[Box]) -> Box:
-    """The smallest box that holds all; an empty one for none."""
-    whole = Box(0, 0, 0, 0)
-    for box in boxes:
-        whole = whole.union(box)
-    return whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from perception.detect.base import Detected, Detector
 from perception.errors import NotObservable
-from perception.geometry import Box, bounding
+from perception.geometry import Box
 from perception.observation import GridCell
 
 
@@ -55,4 +55,4 @@ class Grid:
         if self.over is None or isinstance(self.over, Box):
             return self.over or frame
         found = self.over.detect(pixels)
-        return bounding([thing.box for thing in found.cells or found.marks])
+        return Box.around([thing.box for thing in found.cells or found.marks])

@@ -36,7 +36,7 @@ from perception.watch import Watched
 from perception.window import Desktop, Window, open_desktop
 
 WIDTH, HEIGHT = 1280, 800
-SCREEN = Path("/proc/self")
+OURSELVES = Path("/proc/self")
 BOARDS = ("9x9n10", "30x16n99")  # 81 cells and 480
 GOALS = {"unchanged": 3.0, "changed": 60.0}  # milliseconds, the 95th percentile
 GROWTH_MB = 5.0  # resident memory after the last observation over that after a tenth of them
@@ -155,7 +155,7 @@ def _long_run(live: LiveWindow, many: int) -> list[str]:
             _xdotool("key", ("Right", "Down", "Left", "Up")[i // 20 % 4])
         perceiver.observe()
         if i % (many // 10) == 0:
-            marks.append((i, _resident_mb(), len(list((SCREEN / "fd").iterdir()))))
+            marks.append((i, _resident_mb(), len(list((OURSELVES / "fd").iterdir()))))
     table = Table(title="A long run", title_justify="left")
     _columns(table, "observations", "resident MB", "open files, sockets among them")
     for count, resident, files in marks:
@@ -177,7 +177,7 @@ def _p95(times: Sequence[float]) -> float:
 
 
 def _resident_mb() -> float:
-    pages = int((SCREEN / "statm").read_text().split()[1])
+    pages = int((OURSELVES / "statm").read_text().split()[1])
     return pages * 4096 / 1e6
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perception.geometry import Box, Point, Reduction, Transform, bounding, overlaps, shared_pixels
+from perception.geometry import Box, Point, Reduction, Transform, overlaps, shared_pixels
 
 ROOT = Path(__file__).parents[2]
 COORDINATES = {"left", "top", "right", "bottom", "x", "y"}
@@ -76,7 +76,7 @@ def test_intersection_is_inside_both(a: Box, b: Box) -> None:
             assert b.contains(corner)
     assert a.touches(b) == b.touches(a) == (not common.is_empty)
     assert a.holds(b) == (common == b)
-    assert bounding([a, b]).holds(a)
+    assert Box.around([a, b]).holds(a)
     assert shared_pixels([a], [b])[0, 0] == common.area
     assert np.isclose(overlaps([a], [b])[0, 0], a.overlap(b))
 
@@ -91,7 +91,7 @@ def test_parts_of_a_box(box: Box, across: float, down: float, rows: int, columns
     assert box.contains(box.at(across, down))
     parts = box.split(rows, columns)
     assert sum(part.area for part in parts) == box.area
-    assert bounding([part for part in parts if not part.is_empty]) == box
+    assert Box.around([part for part in parts if not part.is_empty]) == box
 
 
 def test_shares_outside_a_box() -> None:
