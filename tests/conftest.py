@@ -31,15 +31,18 @@ def no_real_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def own_display() -> Iterator[str]:
-    """A virtual display with a window manager; the same one for all tests of this process."""
+    """A virtual display with a window manager, the pointer in its middle; the same one for all tests of this process.
+
+    A test that leaves the pointer in a corner would stop the agent of the next.
+    """
     with display(own=True) as name:
+        subprocess.run(["xdotool", "mousemove", "640", "400"], check=True, timeout=10)
         yield name
 
 
 @pytest.fixture
 def real_input(own_display: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Real input, on a virtual display, the pointer in its middle."""
-    subprocess.run(["xdotool", "mousemove", "640", "400"], check=True, timeout=10)
+    """Real input, on a virtual display."""
     monkeypatch.setattr(backend, "ALLOW_REAL_INPUT", True)
     return own_display
 

@@ -245,11 +245,23 @@ def playing(session: Path, display: str, *words: str) -> Iterator[subprocess.Pop
         text=True,
     )
     try:
-        await_ticks(session, 2)
+        with explained(process):
+            await_ticks(session, 2)
         yield process
     finally:
         process.kill()
         process.communicate()
+
+
+@contextmanager
+def explained(process: subprocess.Popen[str]) -> Iterator[None]:
+    """A run that does not get where it should says what it printed, and where it stands."""
+    try:
+        yield
+    except AssertionError as problem:
+        process.send_signal(signal.SIGABRT)
+        output, _ = process.communicate(timeout=10)
+        raise AssertionError(f"{problem}; it printed:\n{output}") from problem
 
 
 def await_ticks(session: Path, n: int) -> None:
