@@ -24,7 +24,7 @@ from agent.bot import Bot, described
 from agent.cli_bench import bench_app
 from agent.cli_grammar import grammar_command, sweep_command
 from agent.cli_look import look_command
-from agent.console import StatusLine, console, errors, eval_table, report_at_the_end
+from agent.console import StatusLine, console, errors, eval_table, notice, report_at_the_end
 from agent.desktop import wants_own
 from agent.errors import BotError, MissingPiece, WrongUse
 from agent.evaluate import evaluate, missed_goals
@@ -103,6 +103,7 @@ def run(
             own_display=wants_own(display),
             watcher=status,
             report=report,
+            notice=notice,
         )
     for message in ("" if report.ending in ("won", "lost") else report.detail, report.suspicion):
         if message:

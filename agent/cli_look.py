@@ -17,7 +17,7 @@ from rich.text import Text
 
 from agent.bot import Bot, asked
 from agent.clock import SystemClock
-from agent.console import console, errors
+from agent.console import console, errors, notice
 from agent.desktop import display, game_window, wants_own
 from agent.errors import WrongUse
 from agent.look import Picture, described, differences, read_expected
@@ -139,7 +139,7 @@ def _source(query: WindowQuery | Path | None, bot: Bot | None, seed: int, *, own
         if query is not None:
             window = desktop.find(query)
         elif bot is not None:
-            window = stack.enter_context(game_window(bot.game, seed, desktop))
+            window = stack.enter_context(game_window(bot.game, seed, desktop, notice))
         else:
             raise WrongUse("Expected a PNG, a window or a bot to look with, found none.", "onmark look shot.png")
         live = stack.enter_context(closing(LiveWindow(window, clock.now_ns, covered="composite")))

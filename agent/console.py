@@ -20,6 +20,11 @@ console = Console()
 errors = Console(stderr=True)
 
 
+def notice(said: str) -> None:
+    """A sentence for who waits; where results are read by a program, it is not among them."""
+    errors.print(said, style="dim", soft_wrap=True, markup=False, highlight=False)
+
+
 @contextmanager
 def report_at_the_end(report: RunReport, folder: Path, bot_option: str) -> Iterator[None]:
     """Print the figures and where things are, also when the run broke, if it had begun."""

@@ -20,15 +20,23 @@ from typing import TypeVar
 from agent.bot import Game
 from agent.errors import MissingPiece, WrongUse
 from perception import xauthority
-from perception.errors import DisplayUnavailable, WindowNotFound
+from perception.errors import DisplayUnavailable, PerceptionError, WindowNotFound
 from perception.window import Desktop, Window, open_desktop
 
 SCREEN = "1280x800x24"
 START_TIMEOUT_S = 15.0
+NOTICE_S = 2.0  # most games show their window in less
 UNLISTED_TIMEOUT_S = 2.0
 GAME_DIRECTORIES = "/usr/games:/usr/local/games"  # Debian keeps games off the PATH of root and of services
 
 T = TypeVar("T")
+
+Notice = Callable[[str], None]
+"""Told in a sentence what is being waited for."""
+
+
+def unheard(notice: str) -> None:
+    """Nobody is told."""
 
 
 @contextmanager
@@ -63,8 +71,14 @@ def wants_own(display: str) -> bool:
 
 
 @contextmanager
-def game_window(game: Game, seed: int, desktop: Desktop) -> Iterator[Window]:
+def game_window(game: Game, seed: int, desktop: Desktop, notice: Notice = unheard) -> Iterator[Window]:
     """The game's window: started here and ended with this, or already there when the game has no command.
+
+    Args:
+        game: which.
+        seed: put into its command.
+        desktop: where its window is.
+        notice: told when the window is long in coming.
 
     Raises:
         MissingPiece: the game is not installed, or it ended before it showed a window.
@@ -92,7 +106,7 @@ def game_window(game: Game, seed: int, desktop: Desktop) -> Iterator[Window]:
                 )
             return desktop.find(game.window, besides=before)
 
-        window = _activated(_retry(look, WindowNotFound))
+        window = _activated(_retry(look, WindowNotFound, notice))
         yield window
     _await_unlisted(window.id, desktop)
 
@@ -234,13 +248,17 @@ def _activated(window: Window) -> Window:
     return window
 
 
-def _retry(attempt: Callable[[], T], passing: type[Exception]) -> T:
+def _retry(attempt: Callable[[], T], passing: type[PerceptionError], notice: Notice = unheard) -> T:
     """Try until it works; after the time limit the last failure is the answer."""
-    deadline = time.monotonic() + START_TIMEOUT_S
+    began, noticed = time.monotonic(), False
     while True:
         try:
             return attempt()
-        except passing:
-            if time.monotonic() > deadline:
+        except passing as problem:
+            waited = time.monotonic() - began
+            if waited > START_TIMEOUT_S:
                 raise
+            if waited > NOTICE_S and not noticed:
+                notice(f"Waiting up to {START_TIMEOUT_S:.0f} s. {problem.problem}")
+                noticed = True
             time.sleep(0.05)

@@ -14,7 +14,7 @@ from actuation.executor import Executor
 from actuation.guardian import Guardian
 from agent.bot import Bot, asked
 from agent.clock import SystemClock
-from agent.desktop import display, game_window
+from agent.desktop import Notice, display, game_window, unheard
 from agent.errors import WrongUse
 from agent.load import load_model
 from agent.metrics import RunReport
@@ -45,6 +45,7 @@ def play(
     own_display: bool = False,
     watcher: Watcher | None = None,
     report: RunReport | None = None,
+    notice: Notice = unheard,
 ) -> RunReport:
     """Play one game from start to end.
 
@@ -58,6 +59,7 @@ def play(
         own_display: start a display of our own even when DISPLAY names one.
         watcher: told of every tick.
         report: where the figures go, for who wants them when the run breaks too. None: a new one.
+        notice: told what is being waited for before the first tick.
 
     Returns:
         The figures.
@@ -76,7 +78,7 @@ def play(
         stack.enter_context(display(own=own_display))
         desktop = stack.enter_context(closing(open_desktop()))
         desktop.require_window_manager()
-        window = stack.enter_context(game_window(bot.game, seed, desktop))
+        window = stack.enter_context(game_window(bot.game, seed, desktop, notice))
         clock = SystemClock()
         live = stack.enter_context(closing(LiveWindow(window, clock.now_ns)))
         guardian = stack.enter_context(closing(Guardian()))

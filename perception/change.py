@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -37,29 +39,40 @@ def _change(last: NDArray[np.uint8] | None, frame: Frame, whole: Box) -> Change:
         return Change(kind="scene", dirty=(whole,))
     if last is frame.pixels or cv2.norm(last, frame.pixels, cv2.NORM_INF) == 0:
         return Change(kind="unchanged")
-    tiles = changed_tiles(last, frame.pixels)
+    differs = cv2.absdiff(last, frame.pixels)
+    tiles = _tiles(differs)
     if tiles.mean() < LARGE:
-        return Change(kind="local", dirty=_boxes(tiles, whole))
+        return Change(kind="local", dirty=_boxes(tiles, differs, whole))
     if frame.moving:
-        return Change(kind="motion", dirty=_boxes(tiles, whole))
+        return Change(kind="motion", dirty=_boxes(tiles, differs, whole))
     return Change(kind="scene", dirty=(whole,))
 
 
 def changed_tiles(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which tiles of 16 x 16 pixels differ, ``(rows, columns)``; those at the right and lower edge may be smaller."""
-    height, width = after.shape[:2]
+    return _tiles(cv2.absdiff(before, after))
+
+
+def _tiles(differs: NDArray[Any]) -> NDArray[np.bool_]:
+    height, width = differs.shape[:2]
     rows, columns = -(-height // TILE), -(-width // TILE)
     padding = (0, rows * TILE - height, 0, columns * TILE - width)
-    differs = cv2.copyMakeBorder(cv2.absdiff(before, after), *padding, cv2.BORDER_CONSTANT, value=0)
-    bands = differs.reshape(rows, TILE, -1).max(axis=1)
+    padded = cv2.copyMakeBorder(differs, *padding, cv2.BORDER_CONSTANT, value=0)
+    bands = padded.reshape(rows, TILE, -1).max(axis=1)
     return np.asarray(bands.reshape(rows, columns, -1).max(axis=2) > 0)
 
 
-def _boxes(tiles: NDArray[np.bool_], frame: Box) -> tuple[Box, ...]:
-    """Boxes round the tiles that touch one another, corners too, clipped to the frame; boxes that overlap are one."""
+def _boxes(tiles: NDArray[np.bool_], differs: NDArray[Any], frame: Box) -> tuple[Box, ...]:
+    """Boxes round the pixels that differ, one for tiles that touch one another, corners too; no two overlap."""
     _, _, stats, _ = cv2.connectedComponentsWithStats(tiles.astype(np.uint8), connectivity=8)
     boxes = [Box(*(int(value) for value in row[:4])).scaled(TILE).intersection(frame) for row in stats[1:]]
-    return tuple(merged(boxes))
+    return tuple(_tight(box, differs) for box in merged(boxes))
+
+
+def _tight(box: Box, differs: NDArray[Any]) -> Box:
+    """The smallest box round the pixels of a box that differ."""
+    inside = np.asarray(differs[box.top : box.bottom, box.left : box.right].any(axis=2), np.uint8)
+    return Box(*cv2.boundingRect(inside)).moved(box.left, box.top)
 
 
 def merged(boxes: list[Box]) -> list[Box]:

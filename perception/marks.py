@@ -42,4 +42,4 @@ def numbered(found: Iterable[tuple[Box, str | None]]) -> tuple[Mark, ...]:
 def renumbered(marks: Sequence[Mark]) -> tuple[Mark, ...]:
     """Marks with numbers from 1 in reading order."""
     order = in_reading_order([mark.box for mark in marks])
-    return tuple(replace(marks[i], number=n) for n, i in enumerate(order, 1))
+    return tuple(marks[i] if marks[i].number == n else replace(marks[i], number=n) for n, i in enumerate(order, 1))

@@ -96,14 +96,14 @@ class Change:
 
     Attributes:
         kind: how much, and whether it goes on.
-        dirty: boxes round the tiles that changed, in capture pixels, no two overlapping; for ``scene`` the frame.
+        dirty: boxes round the pixels that changed, in capture pixels, no two overlapping; for ``scene`` the frame.
     """
 
     kind: ChangeKind
     dirty: tuple[Box, ...] = ()
 
     def touches(self, box: Box) -> bool:
-        """True when a box holds a pixel of a tile that changed."""
+        """True when a box holds a pixel of what changed."""
         return any(each.touches(box) for each in self.dirty)
 
 

@@ -45,7 +45,7 @@ class Perceiver:
         source: where frames come from.
         detector: what finds cells and marks; a copy of it is used, so that what it learns ends with this perceiver.
         candidates: which marks to offer and what to call them.
-        sensors: name -> sensor, evaluated at every look, in motion too.
+        sensors: name -> sensor, evaluated at every look, in motion too; copies of them, as of the detector.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Perceiver:
         self._source = source
         self._detector = copy.deepcopy(detector)
         self._candidates = candidates
-        self._sensors = Sensors(sensors)
+        self._sensors = Sensors(copy.deepcopy(dict(sensors)))
         self._meter = ChangeMeter()
         self._frame: Frame | None = None
         self._found: Detected | None = None

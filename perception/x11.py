@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -23,10 +23,19 @@ USUAL_DPI = 96.0  # the resolution at which a desktop's scale is 1
 XFT_DPI = re.compile(r"^Xft\.dpi:[ \t]*(\d+(?:\.\d+)?)[ \t]*$", re.MULTILINE)
 FROM_A_PAGER = 2  # who asks: a tool that the user directs (EWMH, source indication)
 TO_MANAGER = X.SubstructureRedirectMask | X.SubstructureNotifyMask
+# What the server is to tell of: of the screen, how all windows stand on it, and what the window manager says there.
+OF_SCREEN = X.StructureNotifyMask | X.SubstructureNotifyMask | X.PropertyChangeMask
+OF_WINDOW = X.StructureNotifyMask | X.PropertyChangeMask
+JUST_CHANGING = "a window that is just changing"
+OWN_FRAME = "its own frame, which is rolled up or just changing"
 
 
 class X11Desktop:
     """The windows of an X display. Not thread-safe: one thread, or one X11Desktop each.
+
+    Attributes:
+        server: the connection.
+        happenings: how many events the server has told of; what was read stays true until there are more.
 
     Args:
         name: an X display such as ``:0``. None: what DISPLAY says.
@@ -37,7 +46,9 @@ class X11Desktop:
 
     def __init__(self, name: str | None = None) -> None:
         self.server = Server(name)
+        self.happenings = 0
         self._found: WeakSet[X11Window] = WeakSet()
+        self.server.select(self.server.root, OF_SCREEN)
 
     @property
     def screen(self) -> Box:
@@ -67,7 +78,7 @@ class X11Desktop:
         listed = self._facts(self.managed())
         facts = newest(query, listed, besides)
         for window in listed:  # an X server gives the number of a window that is gone to a new one
-            self.server.select(window.number, X.StructureNotifyMask)
+            self.server.select(window.number, OF_WINDOW if window is facts else X.StructureNotifyMask)
         self.take_events()
         found = X11Window(self, facts, query, {window.number for window in listed})
         self._found.add(found)
@@ -95,36 +106,50 @@ class X11Desktop:
         return numbers(listed)
 
     def take_events(self) -> None:
-        """Tell the windows that were found which windows the server has destroyed."""
+        """Count what the server tells of, and tell the windows that were found which ones it has destroyed."""
         for event in self.server.events():
+            self.happenings += 1
             if event.type == X.DestroyNotify:
                 for window in self._found:
                     window.note_destroyed(event.window.id)
 
-    def above(self, frame: int | None, stack: list[int], area: Box, client: int) -> tuple[str, ...]:
+    def above(self, frame: int, stack: list[int], area: Box, client: int) -> tuple[str, ...]:
         """Titles of other programs' windows that lie over an area of a window.
 
         Args:
-            frame: the window's frame. None: it is just changing its frame.
+            frame: the window's frame.
             stack: all frames, lowest first.
             area: in screen pixels.
             client: the program's window in that frame.
         """
-        if frame is None:
-            return ("a window that is just changing",)
         over = self._covering(stack[stack.index(frame) + 1 :], area)
         programs = {other: self._client_of(other) for other in over}
         strangers = [window for window in programs.values() if not self._same_program(window, client)]
         return tuple(facts.title for facts in self._facts(strangers))
 
-    def frame_of(self, window: int, parent: int, stack: Collection[int]) -> int | None:
-        """The ancestor directly under the root: the window manager's frame, or the window itself. None: neither."""
-        while window not in stack:
+    def frames_of(self, window: int, parent: int, stack: Collection[int]) -> list[int] | None:
+        """The windows from this one to the one directly under the root. None: it is just changing its frame."""
+        around = [window]
+        while around[-1] not in stack:
             if not parent or parent == self.server.root:
                 return None
             (tree,) = self.server.answers(self.server.ask_tree(parent))
-            window, parent = parent, _number(tree.parent) if tree else 0
-        return window
+            around.append(parent)
+            parent = _number(tree.parent) if tree else 0
+        return around
+
+    def places(self, windows: Sequence[int]) -> list[Box | None]:
+        """The insides of windows, in screen pixels: one round trip. None: it is gone."""
+        server = self.server
+        asked = [(server.ask_geometry(window), self._ask_corner(window)) for window in windows]
+        answers = server.answers(*[question for pair in asked for question in pair])
+        return [
+            Box(corner.x, corner.y, size.width, size.height) if size and corner else None
+            for size, corner in zip(answers[::2], answers[1::2], strict=True)
+        ]
+
+    def _ask_corner(self, window: int) -> Any:
+        return self.server.ask(request.TranslateCoords, src_wid=window, dst_wid=self.server.root, src_x=0, src_y=0)
 
     def _covering(self, windows: list[int], area: Box) -> list[int]:
         """Those that lie over part of an area; one that is not drawn takes the clicks all the same."""
@@ -177,29 +202,31 @@ class X11Window:
         self._query = query
         self._known = known
         self._destroyed = False
+        self._state: WindowState | None = None
+        self._stands_since = -1
 
     def state(self) -> WindowState:
-        """How the window stands now: two round trips to the X server, and seven when something covers it.
+        """How the window stands now: one round trip to the X server while nothing happens on the screen.
 
         Raises:
             WindowClosed: the window is gone; of kind ``replaced``, with its successor, when another one that fits the
                 same query has appeared since.
             DisplayUnavailable: the X server is gone.
         """
-        state = None if self._destroyed else self._read()
-        self._desktop.take_events()
-        if state is None or self._destroyed:
+        place = self.place()
+        self._desktop.take_events()  # all that happened before that answer
+        if self._state is None or place != self._state.client or self._desktop.happenings != self._stands_since:
+            self._stands_since = self._desktop.happenings
+            self._state = self._read() if place and not self._destroyed else None
+            self._desktop.take_events()
+        if self._state is None or self._destroyed:
+            self._state = None
             raise self._closed()
-        return state
+        return self._state
 
     def place(self) -> Box | None:
         """Where its client area is now, in screen pixels: one round trip. None: it is gone."""
-        server = self._desktop.server
-        size, corner = server.answers(
-            server.ask_geometry(self.id),
-            server.ask(request.TranslateCoords, src_wid=self.id, dst_wid=server.root, src_x=0, src_y=0),
-        )
-        return Box(corner.x, corner.y, size.width, size.height) if size and corner else None
+        return self._desktop.places([self.id])[0]
 
     def activate(self) -> None:
         """Ask the window manager to raise the window and give it the keyboard."""
@@ -224,52 +251,50 @@ class X11Window:
         return WindowClosed.closed(self.title)
 
     def _read(self) -> WindowState | None:
-        """All in one go. None: the window is gone."""
+        """All that is known of it. None: the window is gone."""
         server, me, root = self._desktop.server, self.id, self._desktop.server.root
-        answers = server.answers(
-            server.ask_geometry(me),
-            server.ask(request.TranslateCoords, src_wid=me, dst_wid=root, src_x=0, src_y=0),
+        shown, tree, wm_state, net_name, name, frames, active, resources = server.answers(
             server.ask_attributes(me),
             server.ask_tree(me),
             server.ask_property(me, "WM_STATE"),
             server.ask_property(me, "_NET_WM_NAME"),
             server.ask_property(me, "WM_NAME"),
-            server.ask_geometry(root),
             server.ask_tree(root),
             server.ask_property(root, "_NET_ACTIVE_WINDOW"),
             server.ask_property(root, "RESOURCE_MANAGER"),
         )
-        return None if None in answers[:4] else self._state(*answers)
-
-    def _state(  # noqa: PLR0917 - the answers in the order of the questions
-        self,
-        size: Any,
-        corner: Any,
-        shown: Any,
-        tree: Any,
-        wm_state: Any,
-        net_name: Any,
-        name: Any,
-        screen: Any,
-        frames: Any,
-        active: Any,
-        resources: Any,
-    ) -> WindowState:
-        client = Box(corner.x, corner.y, size.width, size.height)
-        drawn = shown.map_state == X.IsViewable
         stack = [frame.id for frame in frames.children]
-        frame = self._desktop.frame_of(self.id, _number(tree.parent), stack) if drawn else None
+        around = self._desktop.frames_of(me, _number(tree.parent), stack) if tree else None
+        for frame in (around or [])[1:-1]:  # of which the screen does not tell
+            server.select(frame, OF_WINDOW)
+        screen, client, *frame_places = self._desktop.places([root, *(around or [me])])
+        if shown is None or client is None or screen is None:
+            return None
+        drawn = shown.map_state == X.IsViewable
         return WindowState(
             client=client,
-            screen=Box(0, 0, screen.width, screen.height),
+            screen=screen,
             minimised=not drawn or numbers(wm_state)[:1] == [ICONIC],
-            foreground=numbers(active)[:1] == [self.id],
-            covered_by=self._desktop.above(frame, stack, client, self.id) if drawn else (),
-            title=_title(self.id, net_name, name),
+            foreground=numbers(active)[:1] == [me],
+            covered_by=self._covered_by(client, around, frame_places, stack) if drawn else (),
+            title=_title(me, net_name, name),
             class_name=self._facts.class_names[-1] if self._facts.class_names else "",
             pid=self._facts.pid,
             scale=scale_of(text(resources)),
         )
+
+    def _covered_by(
+        self, client: Box, around: list[int] | None, frame_places: list[Box | None], stack: list[int]
+    ) -> tuple[str, ...]:
+        """What keeps the client area from being seen whole: its frame, which a program may outgrow, or other windows.
+
+        Where a frame is smaller than the client area, the rest of that area shows what lies behind.
+        """
+        if around is None or None in frame_places:
+            return (JUST_CHANGING,)
+        if not all(frame is not None and frame.holds(client) for frame in frame_places):
+            return (OWN_FRAME,)
+        return self._desktop.above(around[-1], stack, client, self.id)
 
 
 def scale_of(resources: str) -> float:

@@ -185,10 +185,13 @@ def _homes(boxes: Sequence[Box], shapes: Sequence[int], words: Sequence[int]) ->
 
 def _outside(marks: Sequence[Mark], cells: Sequence[GridCell]) -> list[Mark]:
     """Marks that are cells or lie in none."""
+    if not cells:
+        return list(marks)
     boxes = {cell.box for cell in cells}
-    shared = shared_pixels([mark.box for mark in marks], [cell.box for cell in cells])
-    most = shared.max(axis=1, initial=0)
-    return [m for m, inside in zip(marks, most, strict=True) if m.box in boxes or inside < WITHIN * m.box.area]
+    others = [mark for mark in marks if mark.box not in boxes]
+    most = shared_pixels([mark.box for mark in others], [cell.box for cell in cells]).max(axis=1, initial=0)
+    within = {mark.box for mark, inside in zip(others, most, strict=True) if inside >= WITHIN * mark.box.area}
+    return [mark for mark in marks if mark.box not in within]
 
 
 def _joined(texts: Sequence[Mark]) -> str:
@@ -219,4 +222,5 @@ def _as_marks(cells: Sequence[GridCell], marks: Sequence[Mark]) -> tuple[GridCel
     """Cells under the numbers of the marks that they are."""
     numbers = {mark.box: mark.number for mark in marks}
     free = iter(range(max(numbers.values(), default=0) + 1, max(numbers.values(), default=0) + 1 + len(cells)))
-    return tuple(replace(c, number=numbers[c.box] if c.box in numbers else next(free)) for c in cells)
+    sure = [numbers[cell.box] if cell.box in numbers else next(free) for cell in cells]
+    return tuple(c if c.number == n else replace(c, number=n) for c, n in zip(cells, sure, strict=True))

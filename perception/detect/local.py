@@ -36,28 +36,31 @@ def redetect(detector: Local, pixels: NDArray[np.uint8], before: Detected, dirty
     """What is in a frame that differs in ``dirty`` alone from one in which ``before`` was found.
 
     Marks away from the changed parts are kept; the parts, with the whole of every mark that they touch, are looked at
-    again. A part whose edge cuts something in two is made larger; where that does not help, all of the frame is
-    looked at.
+    again. A part whose edge cuts something in two that the change touches is made larger; where that does not help, all
+    of the frame is looked at. What its edge cuts and the change leaves alone is what it was.
     """
     frame = whole(pixels)
     marks = list(before.marks)
     for box in dirty:
-        looked = _around(detector, pixels, marks, box.grown(detector.margin), frame)
+        changed = box.grown(detector.margin)
+        looked = _around(detector, pixels, marks, changed, frame)
         if looked is None:
             return detector.detect(pixels)
         part, found = looked
-        marks = [mark for mark in marks if not part.holds(mark.box)] + found
+        kept = [m for m in marks if not part.holds(m.box) or (cuts(m.box, part, frame) and not m.box.touches(changed))]
+        marks = kept + found
     return Detected(marks=renumbered(marks))
 
 
 def _around(
-    detector: Local, pixels: NDArray[np.uint8], marks: Sequence[Mark], part: Box, frame: Box
+    detector: Local, pixels: NDArray[np.uint8], marks: Sequence[Mark], changed: Box, frame: Box
 ) -> tuple[Box, list[Mark]] | None:
-    """A part that cuts nothing in two, and the marks in it. None: there is none that is worth it."""
+    """A part that cuts nothing in two that changed, and the marks in it. None: there is none that is worth it."""
+    part = changed
     for _ in range(TRIES):
         part = _whole_marks(part, marks).grown(detector.margin + 1).intersection(frame)
         sides = [(mark, _reached(mark.box, part, frame)) for mark in detector.detect_part(pixels, part)]
-        cut = [mark.box for mark, reached in sides if 0 < reached < GROUND_SIDES]
+        cut = [mark.box for mark, reached in sides if 0 < reached < GROUND_SIDES and mark.box.touches(changed)]
         if not cut:
             return part, [mark for mark, reached in sides if reached == 0]
         part = part.grown(GROW)

@@ -227,6 +227,11 @@ def test_missing_weights_say_how_to_get_them(tmp_path: Path) -> None:
 
 
 def test_a_window_that_never_appears_is_named(own_display: str, tmp_path: Path) -> None:
+    bot = bot_file(tmp_path, title="'Mimes'", command="('sgt-mines',)")
+    code, output = onmark("run", bot, *QUICK, DISPLAY=own_display)
+    assert "Waiting up to 15 s. Expected a window titled 'Mimes', found ['Mines']" in output
+    assert "Did you mean 'Mines'?" in one_message(output)
+    assert code == 3
     bot = bot_file(tmp_path, title="'Mines'")
     code, output = onmark("run", bot, *QUICK, DISPLAY=own_display)
     assert "Expected a window titled 'Mines', found" in one_message(output)

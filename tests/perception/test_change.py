@@ -46,9 +46,9 @@ def test_the_kinds_of_change() -> None:
     spot = pixels.copy()
     spot[40, 70, 1] ^= 1
     change = meter.measure(frame(spot))
-    assert (change.kind, change.dirty) == ("local", (Box(64, 32, 16, 16),))
-    assert change.touches(Box(60, 30, 5, 3))
-    assert not change.touches(Box(48, 32, 16, 16))
+    assert (change.kind, change.dirty) == ("local", (Box(70, 40, 1, 1),))
+    assert change.touches(Box(60, 30, 11, 11))
+    assert not change.touches(Box(48, 32, 22, 16))
     assert meter.measure(frame(noise(160, 160) ^ np.uint8(1))).kind == "scene"
     assert meter.measure(frame(pixels, moving=True)).kind == "motion"
     assert meter.measure(frame(pixels[:-1], moving=True)).kind == "scene"  # another size: nothing can be compared
@@ -63,7 +63,7 @@ def test_dirty_boxes_are_clipped_and_apart() -> None:
     after[0:40, 0] ^= 1
     after[5, 0:60] ^= 1
     change = meter.measure(frame(after))
-    assert set(change.dirty) == {Box(192, 192, 8, 8), Box(0, 0, 64, 48)}
+    assert set(change.dirty) == {Box(199, 199, 1, 1), Box(0, 0, 60, 40)}
 
 
 @pytest.mark.parametrize(

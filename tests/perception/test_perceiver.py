@@ -89,7 +89,7 @@ def test_an_updating_detector_is_told_where_to_look() -> None:
     detector = Updated({3: "old"})
     perceiver = Perceiver(Frames([spotted(0), spotted(0), spotted(40), frame(9)]), detector, everything)
     assert [mark.number for _ in range(4) for mark in perceiver.observe().marks] == [3, 3, 4, 3]
-    assert detector.shown == [(240, 320, 3), (0, 32), (240, 320, 3)]
+    assert detector.shown == [(240, 320, 3), (0, 40), (240, 320, 3)]
 
 
 def test_while_much_moves_only_what_stands_still_is_there() -> None:

@@ -1,6 +1,9 @@
 """Real windows on a virtual display: each way in which one can stand, told apart."""
 
+import contextlib
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,11 +15,12 @@ from Xlib.protocol import request
 
 from agent.bot import Game
 from agent.desktop import game_window
-from perception.capture import Capture
+from perception.capture import Capture, visible_area
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed, WindowNotFound
 from perception.geometry import Box
+from perception.live import LiveWindow
 from perception.window import Window, WindowFacts, WindowQuery, changes
-from perception.x11 import X11Desktop, X11Window
+from perception.x11 import OWN_FRAME, TO_MANAGER, X11Desktop, X11Window
 from tests.victim import until, victim, xdotool, xvfb
 
 COLOUR = np.array([0xCC, 0x66, 0x33])  # of a victim, BGR
@@ -54,6 +58,51 @@ def test_a_window_that_is_not_drawn_covers_too(game: X11Window, desktop: X11Desk
     until(lambda: len(game.state().covered_by) == 1)
     invisible.destroy()
     until(lambda: game.state().covered_by == ())
+
+
+def test_a_window_rolled_up_into_its_frame_is_not_seen(game: X11Window, desktop: X11Desktop) -> None:
+    add, remove = 1, 0
+    shaded = desktop.server.atom("_NET_WM_STATE_SHADED")
+    desktop.server.send(desktop.server.root, game.id, "_NET_WM_STATE", (add, shaded), TO_MANAGER)
+    until(lambda: game.state().minimised)
+    desktop.server.send(desktop.server.root, game.id, "_NET_WM_STATE", (remove, shaded), TO_MANAGER)
+    until(lambda: not game.state().minimised)
+
+
+def test_a_frame_that_is_smaller_than_its_window_shows_what_lies_behind() -> None:
+    with xvfb() as (name, _), closing(display.Display(name)) as manager, closing(X11Desktop(name)) as desktop:
+        root = manager.screen().root
+        frame = root.create_window(20, 20, 300, 200, 0, 0)
+        client = frame.create_window(0, 10, 300, 190, 0, 0)
+        client.set_wm_name("Framed")
+        root.change_property(manager.get_atom("_NET_CLIENT_LIST"), Xatom.WINDOW, 32, [client.id])
+        for window in (client, frame):
+            window.map()
+        manager.sync()
+        framed = desktop.find("Framed")
+        assert framed.state().covered_by == ()
+        frame.configure(width=299)
+        manager.sync()
+        state = framed.state()
+        assert (state.covered_by, state.client) == ((OWN_FRAME,), Box(20, 30, 300, 190))
+        with pytest.raises(NotObservable, match="covered by 'its own frame, which is rolled up or just changing'"):
+            visible_area(state)
+        frame.configure(width=300)
+        manager.sync()
+        assert framed.state().covered_by == ()
+
+
+def test_a_window_that_is_resized_all_the_time_never_shows_the_desktop(game: X11Window) -> None:
+    sizes = " ".join(f"windowsize {game.id} {300 + 40 * (n % 7)} {200 + 30 * (n % 5)} sleep 0.02" for n in range(100))
+    frames = 0
+    resize = ["xdotool", *sizes.split()]
+    with closing(LiveWindow(game, time.monotonic_ns)) as live, subprocess.Popen(resize) as resizing:
+        while resizing.poll() is None:
+            with contextlib.suppress(NotObservable):
+                frame = live.grab()
+                assert (frame.pixels == COLOUR).all()
+                frames += 1
+    assert frames > 0
 
 
 def test_a_window_that_was_there_before_is_not_meant(game: X11Window, desktop: X11Desktop) -> None:
