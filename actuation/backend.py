@@ -26,14 +26,34 @@ _loaded_on: dict[str, str | None] = {}
 
 
 class Backend(Protocol):
-    """Delivers input. Called from the scheduler's thread alone; a point is in screen pixels, already checked."""
+    """Delivers input, already checked. Called from the executor's thread alone; a point is in the units of input.
+
+    Each event is delivered before its method returns, or something is raised. See ``agent.testing.backends`` for the
+    check that a backend must pass.
+    """
 
     def press(self, point: Point, button: str) -> None:
-        """Move to the point and press a button."""
+        """Move to the point and press a button: ``left``, ``middle`` or ``right``."""
         ...
 
     def release(self, button: str) -> None:
         """Release a button where the pointer is. Must not fail because of where that is."""
+        ...
+
+    def move(self, point: Point) -> None:
+        """Move the pointer."""
+        ...
+
+    def scroll(self, point: Point, notches: int) -> None:
+        """Move to the point and turn the wheel, up when positive."""
+        ...
+
+    def key_down(self, key: str) -> None:
+        """Press a key, by its name in ``actuation.keys``."""
+        ...
+
+    def key_up(self, key: str) -> None:
+        """Release a key. Must not fail because of where the pointer is."""
         ...
 
 
@@ -63,9 +83,31 @@ class PyAutoGui:
             InputSwitchedOff: real input is off in this process.
             InputUnavailable: the display does not answer.
         """
-        if not ALLOW_REAL_INPUT:
-            raise InputSwitchedOff(f"expected no real input in this process, found a {button} press at {point}")
+        _require_allowed(f"a {button} press at {point}")
         self._send(lambda: self._gui.mouseDown(point.x, point.y, button=button))
+
+    def move(self, point: Point) -> None:
+        """Move the pointer. Raises as ``press`` does."""
+        _require_allowed(f"a move to {point}")
+        self._send(lambda: self._gui.moveTo(point.x, point.y))
+
+    def scroll(self, point: Point, notches: int) -> None:
+        """Turn the wheel. Raises as ``press`` does."""
+        _require_allowed(f"the wheel at {point}")
+        self._send(lambda: self._gui.scroll(notches, point.x, point.y))
+
+    def key_down(self, key: str) -> None:
+        """Press a key. Raises as ``press`` does."""
+        _require_allowed(f"the key {key!r}")
+        self._send(lambda: self._gui.keyDown(key))
+
+    def key_up(self, key: str) -> None:
+        """Release a key, with the fail-safe off.
+
+        Raises:
+            InputUnavailable: the display does not answer.
+        """
+        self._release(lambda: self._gui.keyUp(key))
 
     def release(self, button: str) -> None:
         """Release, with the fail-safe off: it would raise here too and leave the button held.
@@ -73,9 +115,12 @@ class PyAutoGui:
         Raises:
             InputUnavailable: the display does not answer.
         """
+        self._release(lambda: self._gui.mouseUp(button=button))
+
+    def _release(self, event: Callable[[], None]) -> None:
         self._gui.FAILSAFE = False
         try:
-            self._send(lambda: self._gui.mouseUp(button=button))
+            self._send(event)
         finally:
             self._gui.FAILSAFE = True
 
@@ -109,17 +154,48 @@ class PyAutoGui:
 
 
 class DryRun:
-    """Keeps what would have been pressed, and presses nothing."""
+    """Keeps what would have been delivered, and delivers nothing.
+
+    Attributes:
+        events: ``("press", Point(9, 9), "left")``, ``("release", "left")``, ``("key_down", "a")`` and so on, in order.
+    """
 
     def __init__(self) -> None:
-        self.pressed: list[tuple[Point, str]] = []
+        self.events: list[tuple[Any, ...]] = []
+
+    @property
+    def pressed(self) -> list[tuple[Point, str]]:
+        """Where buttons went down, and which."""
+        return [event[1:] for event in self.events if event[0] == "press"]
 
     def press(self, point: Point, button: str) -> None:
         """Note it."""
-        self.pressed.append((point, button))
+        self.events.append(("press", point, button))
 
     def release(self, button: str) -> None:
-        """Nothing is held."""
+        """Note it."""
+        self.events.append(("release", button))
+
+    def move(self, point: Point) -> None:
+        """Note it."""
+        self.events.append(("move", point))
+
+    def scroll(self, point: Point, notches: int) -> None:
+        """Note it."""
+        self.events.append(("scroll", point, notches))
+
+    def key_down(self, key: str) -> None:
+        """Note it."""
+        self.events.append(("key_down", key))
+
+    def key_up(self, key: str) -> None:
+        """Note it."""
+        self.events.append(("key_up", key))
+
+
+def _require_allowed(event: str) -> None:
+    if not ALLOW_REAL_INPUT:
+        raise InputSwitchedOff(f"expected no real input in this process, found {event}")
 
 
 def _load() -> Any:

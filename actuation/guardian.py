@@ -1,25 +1,32 @@
 """A small process that releases what the agent held, when the agent dies in a way that no code of its own survives.
 
-The agent tells it through a pipe what it is about to press and what it has released. The pipe's end is the agent's
-end, SIGKILL included; the guardian then releases what is still held, through a connection to the display of its own.
-It stands in a session of its own, so that what ends the agent's terminal does not end it first.
+The agent tells it through a pipe what it is about to press, what it has released and, while anything is held, that it
+lives. When the pipe ends, SIGKILL included, or no sign of life has come for ``OVERDUE_S``, the guardian releases what
+is still held, through a connection to the display of its own. It stands in a session of its own, so that what ends
+the agent's terminal does not end it first.
 
-``python -m actuation.guardian`` reads a line for each change: ``+left`` or ``-left``.
+``python -m actuation.guardian`` reads a line for each change: ``+button left``, ``-key a``; ``.`` is a sign of life. It
+writes ``ready`` at its start, and ``released`` when it has released what a process that lives on had held.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
+from typing import IO, BinaryIO
 
 from actuation.backend import Backend, PyAutoGui
 from actuation.errors import InputUnavailable
+from actuation.keys import MODIFIERS
 
 CURE = "Try again; if it recurs, run `python -m actuation.guardian` by hand to see why."
 PATIENCE_S = 5  # for the releases at the end; a display that died with the agent would be waited for without end
+OVERDUE_S = 0.035  # a sign comes every 0.01 s; beside a model and two busy programs one was 0.026 s late at worst
 
 
 class Guardian:
@@ -42,14 +49,23 @@ class Guardian:
         if not self._process.stdout.readline():
             self.close()
             raise InputUnavailable(f"The guardian ended with code {self._process.returncode} at its start.", CURE)
+        self._said = self._process.stdout.fileno()
+        os.set_blocking(self._said, False)
 
-    def pressing(self, button: str) -> None:
-        """Told before a button goes down."""
-        self._tell("+", button)
+    def pressing(self, kind: str, name: str) -> None:
+        """Told before something goes down."""
+        self._tell(f"+{kind} {name}")
 
-    def released(self, button: str) -> None:
-        """Told after a button came up."""
-        self._tell("-", button)
+    def released(self, kind: str, name: str) -> None:
+        """Told after something came up."""
+        self._tell(f"-{kind} {name}")
+
+    def beat(self) -> bool:
+        """Say that this process lives. False: it was taken for dead, and all that it held was released."""
+        self._tell(".")
+        with contextlib.suppress(BlockingIOError):
+            return not os.read(self._said, 100)
+        return True
 
     def close(self) -> None:
         """End the guardian; it releases what it was not told to be released."""
@@ -58,27 +74,60 @@ class Guardian:
             return
         self._process.kill()
 
-    def _tell(self, sign: str, button: str) -> None:
+    def _tell(self, line: str) -> None:
         assert self._process.stdin is not None  # noqa: S101 - opened as a pipe above
         try:
-            self._process.stdin.write(f"{sign}{button}\n".encode())
+            self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
         except BrokenPipeError as problem:
             raise InputUnavailable("The guardian, which releases what a dead agent holds, has died.", CURE) from problem
 
 
-def watch(lines: Iterable[str], backend: Backend) -> None:
-    """Follow the ledger to its end, then release what is left in it, last pressed first."""
-    held: list[str] = []
-    for line in lines:
-        sign, button = line[:1], line[1:].strip()
-        if sign == "+":
-            held.append(button)
-        elif button in held:
-            held.remove(button)
-    signal.alarm(PATIENCE_S)
-    for button in reversed(held):
-        backend.release(button)
+def watch(
+    ledger: BinaryIO, backend: Backend, said: IO[str] = sys.stdout, alarm: Callable[[int], object] = signal.alarm
+) -> None:
+    """Follow the ledger to its end, then release what is left in it: what went down last first, modifiers last."""
+    held: list[tuple[str, str]] = []
+    for line in _lines(ledger, held):
+        if line is None:
+            _release(held, backend)
+            said.write("released\n")
+            said.flush()
+        elif line[:1] == "+":
+            held.append(_entry(line))
+        elif line[:1] == "-" and _entry(line) in held:
+            held.remove(_entry(line))
+    alarm(PATIENCE_S)
+    _release(held, backend)
+
+
+def _lines(ledger: BinaryIO, held: list[tuple[str, str]]) -> Iterator[str | None]:
+    """The ledger's lines; None each time that none has come for too long while something is held."""
+    waiting = b""
+    while True:
+        ready, _, _ = select.select([ledger], [], [], OVERDUE_S if held else None)
+        if not ready:
+            yield None
+            continue
+        more = os.read(ledger.fileno(), 4096)
+        if not more:
+            return
+        *whole, waiting = (waiting + more).split(b"\n")
+        yield from (line.decode() for line in whole)
+
+
+def _release(held: list[tuple[str, str]], backend: Backend) -> None:
+    for kind, name in sorted([*reversed(held)], key=lambda entry: entry[1] in MODIFIERS):
+        if kind == "button":
+            backend.release(name)
+        else:
+            backend.key_up(name)
+    held.clear()
+
+
+def _entry(line: str) -> tuple[str, str]:
+    kind, _, name = line[1:].partition(" ")
+    return kind, name
 
 
 def main() -> None:
@@ -88,7 +137,7 @@ def main() -> None:
     backend = PyAutoGui()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    watch(sys.stdin, backend)
+    watch(os.fdopen(0, "rb", buffering=0), backend)
 
 
 if __name__ == "__main__":

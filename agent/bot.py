@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
+from actuation.settings import Motion, Rules
 from actuation.tools import NoneOfThese, Tool
 from agent.errors import BotError
 from grammar.shape import snake_case
@@ -89,6 +90,8 @@ class Bot:
             ``seen.sensors``, None where they cannot be told, and in the session.
         moves_every_s: the game never stands still for so many seconds, since a clock runs or something moves: one that
             does is reported as frozen. None: it may stand still.
+        motion: how long presses, drags and the pauses between them take, see ``actuation.Motion``.
+        rules: what input is delivered at all, see ``actuation.Rules``: how much, how long keys are held, which are not.
         win_floors: model -> the share of games that it must win: what ``onmark eval --check`` holds the bot to.
 
     All methods are called from the scheduler's thread, once a tick, and must depend on the observation alone: a
@@ -106,6 +109,8 @@ class Bot:
     proof: ClassVar[bool] = False
     sensors: ClassVar[Mapping[str, Sensor[Any]]] = MappingProxyType({})
     moves_every_s: ClassVar[float | None] = None
+    motion: ClassVar[Motion] = Motion()
+    rules: ClassVar[Rules] = Rules()
     win_floors: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:

@@ -42,7 +42,7 @@ app.command("look")(look_command)
 app.add_typer(bench_app, name="bench")
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-EXIT_BY_ENDING = {"won": 0, "lost": 1, "stuck": 1, "ticks": 1, "blocked": 3, "closed": 3, "stopped": 130}
+EXIT_BY_ENDING = {"won": 0, "blocked": 3, "closed": 3, "stopped": 130}  # of all others: 1
 
 Debug = Annotated[bool, typer.Option("--debug", help="Print tracebacks and the event log.")]
 DisplayChoice = Annotated[

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from actuation.tools import Tool
+from actuation.tools import Tool, TypeText
 from agent.bot import Bot, Example, Game, asked, described
 from agent.errors import MissingPiece, WrongUse
 from agent.models.base import Model
@@ -68,6 +68,11 @@ def _check_tools(path: Path, bot: type[Bot]) -> None:
     for tool in bot.tools:
         if not (isinstance(tool, type) and issubclass(tool, Tool)):
             raise WrongUse(f"{path}: expected Tool classes in tools, found {tool!r}.", "Name classes: (Click, Wait).")
+    if any(issubclass(tool, TypeText) for tool in bot.tools) and not bot.rules.text_entry:
+        raise WrongUse(
+            f"{path}: {bot.__name__} declares a tool that types text, which is off.",
+            "Switch it on, if that is meant: rules = Rules(text_entry=True).",
+        )
     for example in bot.examples:
         if not isinstance(example, Example):
             raise WrongUse(f"{path}: expected Examples in examples, found {example!r}.", "Write Example(marks=...).")

@@ -10,7 +10,7 @@ import numpy as np
 from agent.session.records import TickRecord
 from grammar.canary import Enforcement
 
-Ending = Literal["won", "lost", "stuck", "blocked", "closed", "stopped", "ticks"]
+Ending = Literal["won", "lost", "done", "gave_up", "stuck", "blocked", "closed", "stopped", "ticks"]
 
 VALID_FIRST_FLOOR = 0.98  # below it the grammar is suspect: it lets through what the validator refuses
 
@@ -20,14 +20,17 @@ class RunReport:
     """A run's figures.
 
     Attributes:
-        ending: ``won`` and ``lost`` are the bot's word; ``stuck``: no progress; ``blocked``: the window could not be
-            seen for too long; ``closed``: the window is gone; ``stopped``: by the user; ``ticks``: the limit is
-            reached. None: it is not over, or something of ours broke.
+        ending: ``won`` and ``lost`` are the bot's word, ``done`` and ``gave_up`` the model's; ``stuck``: no
+            progress; ``blocked``: the window could not be seen for too long; ``closed``: the window is gone;
+            ``stopped``: by the user; ``ticks``: the limit is reached. None: it is not over, or something of ours
+            broke.
         detail: the ending in words, with the cure where there is one.
         held: decisions whose first reply's host claimed this tick's grammar, and kept to it.
         constraint: whether the model's host kept to the last canary. None: it takes no grammar.
         late: ticks that ended after their deadline.
         skipped: deadlines that no tick met.
+        refusals: reason -> how many actions were not delivered, or ended early, because of it.
+        gaps_ms: of each action, the longest time from a check's first question to the end of the event it was for.
         times_ms: stage -> each tick's time.
     """
 
@@ -45,6 +48,8 @@ class RunReport:
     forward_passes: int = 0
     late: int = 0
     skipped: int = 0
+    refusals: dict[str, int] = field(default_factory=dict)
+    gaps_ms: list[float] = field(default_factory=list)
     times_ms: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, record: TickRecord) -> None:
@@ -52,8 +57,14 @@ class RunReport:
         self.ticks += 1
         for stage, ms in record.times_ms.items():
             self.times_ms.setdefault(stage, []).append(ms)
+        for ended in record.ended:
+            self._count(ended.reason)
         if not record.attempts:
             return
+        if record.delivery is not None and record.delivery.reason is not None:
+            self._count(record.delivery.reason)
+        if record.delivery is not None and record.delivery.gap_ms is not None:
+            self.gaps_ms.append(record.delivery.gap_ms)
         self.decisions += 1
         first = record.attempts[0]
         self.valid_first += first.fault is None
@@ -63,6 +74,9 @@ class RunReport:
         self.actions += record.delivery is not None and record.delivery.outcome == "delivered"
         self.refused += record.delivery is not None and record.delivery.outcome == "refused"
         self.forward_passes += sum(attempt.usage.forward_passes for attempt in record.attempts)
+
+    def _count(self, reason: str) -> None:
+        self.refusals[reason] = self.refusals.get(reason, 0) + 1
 
     @property
     def valid_first_rate(self) -> float | None:
@@ -93,6 +107,9 @@ class RunReport:
             "no_ops": self.no_ops,
             "actions": self.actions,
             "refused": self.refused,
+            "refused_for": ", ".join(f"{why} {n}" for why, n in sorted(self.refusals.items())) or None,
+            "check_to_event_ms_p50": float(np.percentile(self.gaps_ms, 50)) if self.gaps_ms else None,
+            "check_to_event_ms_p99": float(np.percentile(self.gaps_ms, 99)) if self.gaps_ms else None,
             "late_ticks": self.late,
             "skipped_ticks": self.skipped,
             "on_time_rate": self.on_time_rate,

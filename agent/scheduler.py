@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from actuation.errors import InputUnavailable, UserHalt
-from actuation.executor import Actuator, Delivery
+from actuation.executor import Actuator, Delivery, Ended
 from actuation.tools import Tool
 from agent.bot import Bot, Result, asked
 from agent.clock import Clock, Pace
@@ -26,12 +26,14 @@ from agent.session.records import (
     attempt_record,
     blocked_fields,
     delivery_record,
+    ended_record,
     seen_fields,
 )
 from agent.session.writer import Recorder
 from agent.verify import judge
 from grammar.engine import Verifier
 from grammar.reply import Dialect
+from grammar.shape import wire_name
 from grammar.tick import TickGrammar, TickLanguage
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
 from perception.observation import MAX_TEXT, Frame, Observation
@@ -99,6 +101,7 @@ class Scheduler:
         self._watcher = watcher
         self._ladder = Ladder()
         self._last: _Last | None = None
+        self._news: list[str] = []
         self._blocked = 0
         self._times_ms: dict[str, float] = {}
         self.report = report or RunReport()
@@ -146,6 +149,9 @@ class Scheduler:
         if seen is not None:
             self._judge(seen, fields)
             fields["result"] = self._result(seen)
+        ended = self._actuator.ended()
+        fields["ended"] = [ended_record(each) for each in ended]
+        self._news += [_ending(each) for each in ended]
         if seen is not None and fields["result"] is None:
             self._act(seen, fields)
         self._times_ms["tick"] = (self._clock.now_ns() - began_ns) / 1e6
@@ -196,7 +202,8 @@ class Scheduler:
 
     def _act(self, seen: Observation, fields: dict[str, Any]) -> None:
         """Say, ask, hold, act."""
-        news = self._last.news if self._last else ""
+        news = " ".join([*self._news, self._last.news if self._last else ""]).strip()
+        self._news = []
         with self._timed("grammar"):
             suppressed = [mark.number for mark in seen.marks if mark.key in self._ladder.suppressed]
             legal = self._grammar.for_tick(seen.marks, suppressed, seen.cells)
@@ -204,12 +211,16 @@ class Scheduler:
             decision = self._decider.decide(seen, legal, news)
         self.report.constraint = self._decider.enforcement
         with self._timed("act"):
-            delivery = self._actuator.submit(decision.action, seen) if decision.action else None
+            tick = self.report.ticks
+            delivery = self._actuator.submit(decision.action, seen, tick) if decision.action else None
         if delivery is not None and delivery.outcome == "delivered":
             self._perceiver.acted()
         self._last = _Last(seen=seen, action=decision.action, delivery=delivery, news=_news(decision, delivery))
         fields.update(self._decided_fields(decision, delivery, legal))
-        if self._ladder.stuck:
+        ends = decision.action.ends if decision.action else None
+        if ends is not None:
+            self._end(ends, "By the model's word; nothing else says so.")
+        elif self._ladder.stuck:
             why = f"No target changed in {self._ladder.flat} tries, after {self._ladder.idle} ticks of waiting."
             self._end("stuck", f"{why} {self._last.news}".strip())
 
@@ -248,7 +259,15 @@ class Scheduler:
 def _news(decision: Decision, delivery: Delivery | None) -> str:
     """What the model must know on the next tick. Empty: nothing."""
     if delivery is not None and delivery.outcome == "refused":
-        detail = " ".join(delivery.detail.split())[:MAX_TEXT]  # it may quote the title of a stranger's window
-        return f"Your last action was not delivered ({delivery.reason}): {detail}."
+        return f"Your last action was not delivered ({delivery.reason}): {_in_short(delivery.detail)}."
     fault = decision.attempts[-1].verdict.fault
     return f"Your last answer was refused: {fault.message}." if fault else ""
+
+
+def _ending(ended: Ended) -> str:
+    """What the model must know of an action that went on, and does not any more."""
+    return f"Your action {wire_name(type(ended.action))} ended early ({ended.reason}): {_in_short(ended.detail)}."
+
+
+def _in_short(detail: str) -> str:
+    return " ".join(detail.split())[:MAX_TEXT]  # it may quote the title of a stranger's window

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from actuation.aim import aims
 from actuation.executor import Delivery
 from actuation.tools import Tool
 from agent.ladder import Outcome
@@ -13,13 +14,13 @@ from perception.observation import Observation
 def judge(action: Tool | None, delivery: Delivery | None, before: Observation | None, after: Observation) -> Outcome:
     """How the last action turned out.
 
-    ``confirmed``: its target's pixels are other than before. ``refuted``: they are the same.
+    ``confirmed``: the pixels of one of its targets are other than before. ``refuted``: they are the same.
     ``inconclusive``: nothing was done or delivered, the action has no target, or the window itself moved.
     """
-    if action is None or action.target is None or delivery is None or before is None:
+    targets = aims(action, before) if action is not None and before is not None else ()
+    if not targets or delivery is None or before is None:
         return "inconclusive"
     if delivery.outcome == "refused" or before.frame.transform != after.frame.transform:
         return "inconclusive"
-    box = before.mark(action.target).box
-    same = np.array_equal(before.frame.patch(box), after.frame.patch(box))
+    same = all(np.array_equal(aim.pixels, after.frame.patch(aim.box)) for aim in targets)
     return "refuted" if same else "confirmed"

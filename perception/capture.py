@@ -53,6 +53,18 @@ class Capture:
         pixels = self._last[1]
         return Frame(pixels=pixels, transform=Transform.showing(area, state.client), captured_ns=now_ns)
 
+    def pixels(self, box: Box) -> NDArray[np.uint8]:
+        """A box of the screen, ``(height, width, 3)``, BGR, whatever shows there.
+
+        Raises:
+            DisplayUnavailable: the X server is gone.
+        """
+        try:
+            shot = self._mss.grab({"left": box.left, "top": box.top, "width": box.width, "height": box.height})
+        except (ScreenShotError, AssertionError, OSError) as problem:
+            raise _gone(problem) from problem
+        return np.asarray(cv2.cvtColor(np.asarray(shot), cv2.COLOR_BGRA2BGR), dtype=np.uint8)
+
     def close(self) -> None:
         """Close the X connection."""
         self._mss.close()

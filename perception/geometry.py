@@ -24,6 +24,10 @@ class Point:
     x: int
     y: int
 
+    def towards(self, other: Point, share: float) -> Point:
+        """The pixel at a share of the way to another: 0 is this one, 1 the other."""
+        return Point(self.x + round((other.x - self.x) * share), self.y + round((other.y - self.y) * share))
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -61,6 +65,12 @@ class Box:
     def center(self) -> Point:
         """The pixel in the middle."""
         return Point(self.left + self.width // 2, self.top + self.height // 2)
+
+    @property
+    def corners(self) -> tuple[Point, Point, Point, Point]:
+        """The outermost pixels: left top, right top, left bottom, right bottom."""
+        right, bottom = self.right - 1, self.bottom - 1
+        return Point(self.left, self.top), Point(right, self.top), Point(self.left, bottom), Point(right, bottom)
 
     @property
     def is_empty(self) -> bool:
@@ -128,6 +138,10 @@ class Box:
             raise ValueError(f"expected shares from 0 to 1, found {across} and {down}")
         x = self.left + min(self.width - 1, int(across * self.width))
         return Point(x, self.top + min(self.height - 1, int(down * self.height)))
+
+    def pixel(self, right: int, down: int) -> Point:
+        """The pixel so many to the right of and below the left top one."""
+        return Point(self.left + right, self.top + down)
 
     def split(self, rows: int, columns: int) -> list[Box]:
         """The box as so many rows and columns, row by row; together they are the whole box, and none overlap."""
@@ -220,10 +234,19 @@ class Transform:
         inside = self.to_client(point)
         return Point(self.client.left + inside.x, self.client.top + inside.y)
 
+    def box_to_screen(self, box: Box) -> Box:
+        """The screen pixels that a box of the capture shows, those that it shows in part too."""
+        first = self.to_screen(Point(box.left, box.top))
+        last = self.to_screen(Point(box.right - 1, box.bottom - 1))
+        return Box.spanning(first.x, first.y, last.x + 1, last.y + 1)
+
     def to_input(self, point: Point) -> Point:
         """The place of a capture's pixel in the units of input."""
-        screen = self.to_screen(point)
-        return Point(math.floor(screen.x / self.input_scale), math.floor(screen.y / self.input_scale))
+        return self.screen_to_input(self.to_screen(point))
+
+    def screen_to_input(self, point: Point) -> Point:
+        """The place of a screen pixel in the units of input."""
+        return Point(math.floor(point.x / self.input_scale), math.floor(point.y / self.input_scale))
 
     def to_capture(self, point: Point) -> Point:
         """The capture pixel that shows a screen pixel: the left top one where the capture is larger."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from perception.capture import Capture
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
 from perception.observation import Frame, WindowState
-from perception.window import Window, WindowChange, changes
+from perception.window import Window, WindowChange, changes, on_x11
 
 if TYPE_CHECKING:
     from perception.hang import Pings
@@ -79,7 +78,7 @@ class LiveWindow:
         Returns:
             None: it does not say that it answers, or this system has no such question.
         """
-        if sys.platform in ("win32", "darwin"):
+        if not on_x11():
             return None
         if self._pings is None:
             from perception.hang import Pings

@@ -208,6 +208,17 @@ class Observation:
                 return mark
         raise KeyError(f"mark {number} is not on screen; this tick shows {[m.number for m in self.marks]}")
 
+    def cell(self, name: str) -> GridCell:
+        """The cell of this name.
+
+        Raises:
+            KeyError: no such cell on screen.
+        """
+        for cell in self.cells:
+            if cell.name == name:
+                return cell
+        raise KeyError(f"cell {name!r} is not on screen; this tick shows {len(self.cells)} cells")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowState:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from perception.errors import DisplayUnavailable, WindowClosed, WindowNotFound
-from perception.geometry import Box
+from perception.geometry import Box, Point
 from perception.observation import WindowState
 from perception.window import WindowFacts, WindowQuery, newest
 
@@ -72,6 +72,19 @@ class OtherDesktop:
         handle = listed[facts.index(found)]
         return OtherWindow(self, handle, found, query, {fact.number for fact in facts} - {found.number})
 
+    def window(self, number: int) -> OtherWindow:
+        """The window with this number.
+
+        Raises:
+            WindowClosed: it is gone.
+        """
+        listed = self.listed()
+        handle = next((each for each in listed if _number(each) == number), None)
+        if handle is None:
+            raise WindowClosed.closed(f"window {number}")
+        facts = _facts(handle, named=False)
+        return OtherWindow(self, handle, facts, WindowQuery(title=facts.title), {_number(each) for each in listed})
+
     def require_window_manager(self) -> None:
         """These systems always list windows and hand out the keyboard."""
 
@@ -89,6 +102,13 @@ class OtherDesktop:
         strangers = [other for other in over if other.getPID() != handle.getPID() and not other.isMinimized]
         parts = [(other, _box(other.rect).intersection(client)) for other in strangers]
         return tuple(other.title for other, part in parts if not part.is_empty and self._on_top(part, handle))
+
+    def taker(self, point: Point, handle: Any) -> str:
+        """Title of another program's window than a handle's that a click would reach; empty: that program's."""
+        top = self.windows.getTopWindowAt(point.x, point.y)
+        if top is None:
+            return "the bare screen"
+        return "" if top.getPID() == handle.getPID() else str(top.title)
 
     def scale(self, client: Box) -> float:
         """The scale of the monitor that shows the middle of an area."""
@@ -162,6 +182,10 @@ class OtherWindow:
     def place(self) -> Box | None:
         """Where its client area is now, in screen pixels. None: it is gone."""
         return _box(self._handle.getClientFrame()) if self._alive() else None
+
+    def taker(self, point: Point) -> str:
+        """Title of another program's window that a click would reach, as far as the system tells."""
+        return self._desktop.taker(point, self._handle)
 
     def activate(self) -> None:
         """Ask for the window to be raised and to get the keyboard."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Literal, Protocol
 
 from perception.errors import WindowNotFound
-from perception.geometry import Box
+from perception.geometry import Box, Point
 from perception.observation import WindowState
 
 WindowChange = Literal[
@@ -136,6 +136,13 @@ class Window(Protocol):
         """Where its client area is now, in screen pixels: less than ``state`` tells, and cheaper. None: it is gone."""
         ...
 
+    def taker(self, point: Point) -> str:
+        """Title of another program's window that a click at a screen pixel would reach; empty: this program's takes it.
+
+        A window that lets clicks through takes none.
+        """
+        ...
+
     def activate(self) -> None:
         """Ask for the window to be raised and to get the keyboard."""
         ...
@@ -173,6 +180,14 @@ class Desktop(Protocol):
         """
         ...
 
+    def window(self, number: int) -> Window:
+        """The window with this number.
+
+        Raises:
+            WindowClosed: it is gone.
+        """
+        ...
+
     def require_window_manager(self) -> None:
         """Return when something here lists windows and hands out the keyboard.
 
@@ -186,13 +201,18 @@ class Desktop(Protocol):
         ...
 
 
+def on_x11() -> bool:
+    """True where windows are an X server's."""
+    return sys.platform not in ("win32", "darwin")
+
+
 def open_desktop() -> Desktop:
     """The desktop that this program runs on.
 
     Raises:
         DisplayUnavailable: there is none.
     """
-    if sys.platform in ("win32", "darwin"):
+    if not on_x11():
         from perception.other_desktop import OtherDesktop
 
         return OtherDesktop()

@@ -13,7 +13,7 @@ from Xlib import X
 from Xlib.protocol import request
 
 from perception.errors import WindowClosed, WindowNotFound
-from perception.geometry import Box
+from perception.geometry import Box, Point
 from perception.observation import WindowState
 from perception.window import WindowFacts, WindowQuery, newest
 from perception.xserver import Server, numbers, text
@@ -83,6 +83,34 @@ class X11Desktop:
         found = X11Window(self, facts, query, {window.number for window in listed})
         self._found.add(found)
         return found
+
+    def window(self, number: int) -> X11Window:
+        """The window with this number.
+
+        Raises:
+            WindowClosed: it is gone.
+        """
+        managed = self.managed()
+        if number not in managed:
+            raise WindowClosed.closed(f"window {number:#x}")
+        (facts,) = self._facts([number])
+        self.server.select(number, OF_WINDOW)
+        self.take_events()
+        found = X11Window(self, facts, WindowQuery(title=facts.title), set(managed))
+        self._found.add(found)
+        return found
+
+    def taker(self, point: Point, client: int) -> str:
+        """Title of another program's window than a client's that a click would reach; empty: that program's."""
+        server, root = self.server, self.server.root
+        (hit,) = server.answers(
+            server.ask(request.TranslateCoords, src_wid=root, dst_wid=root, src_x=point.x, src_y=point.y)
+        )
+        frame = _number(hit.child) if hit else 0
+        if not frame:
+            return "the bare screen"
+        taking = self._client_of(frame)
+        return "" if self._same_program(taking, client) else self._facts([taking])[0].title
 
     def require_window_manager(self) -> None:
         """Return when a window manager runs here: without one there is no window list and no keyboard focus.
@@ -227,6 +255,13 @@ class X11Window:
     def place(self) -> Box | None:
         """Where its client area is now, in screen pixels: one round trip. None: it is gone."""
         return self._desktop.places([self.id])[0]
+
+    def taker(self, point: Point) -> str:
+        """Title of another program's window that a click at a screen pixel would reach; empty: this program's takes it.
+
+        The server is asked, so that a window's shape counts, and one that lets clicks through takes none.
+        """
+        return self._desktop.taker(point, self.id)
 
     def activate(self) -> None:
         """Ask the window manager to raise the window and give it the keyboard."""

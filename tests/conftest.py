@@ -15,6 +15,8 @@ from actuation import backend
 from agent.desktop import display
 from perception.x11 import X11Desktop
 
+pytest_plugins = ["agent.testing.hostile"]
+
 
 def pytest_unconfigure() -> None:
     """Close what pyautogui's imports leave open: the interpreter's exit would report it below the results."""

@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from actuation.executor import Delivery
+from actuation.executor import Delivery, Ended
 from grammar.boundary import Attempt
 from grammar.reply import Dialect
+from grammar.shape import wire_name
 from perception.errors import BlockedKind, NotObservable, WindowClosed
 from perception.geometry import Box
 from perception.observation import ChangeKind, Frame, Observation
@@ -103,11 +104,26 @@ class AttemptRecord(Record):
 
 
 class DeliveryRecord(Record):
-    """What became of the action."""
+    """What became of the action.
+
+    Attributes:
+        targets: the box of each target, in capture pixels, and the sha256 of what it looked like at the look.
+        gap_ms: the longest time from the first question of a check to the end of the event that it was for.
+    """
 
     outcome: Literal["delivered", "refused"]
     point: tuple[Pixel, Pixel] | None
     reason: str | None
+    detail: str
+    targets: list[tuple[BoxRecord, Digest]] = []
+    gap_ms: float | None = None
+
+
+class EndedRecord(Record):
+    """An action of an earlier tick that ended, or was made to let go, before its time."""
+
+    tool: str
+    reason: str
     detail: str
 
 
@@ -125,6 +141,7 @@ class TickRecord(Record):
         verification: how the action of the tick before turned out.
         action: the decided action in its one spelling. None: a no-op.
         target: the mark that it names.
+        ended: what went on until now, and does not any more; left out of every comparison.
         times_ms: by stage; left out of every comparison.
     """
 
@@ -145,6 +162,7 @@ class TickRecord(Record):
     action: str | None = None
     target: int | None = None
     delivery: DeliveryRecord | None = None
+    ended: list[EndedRecord] = []
     result: Literal["won", "lost"] | None = None
     times_ms: dict[str, float] = {}
 
@@ -211,4 +229,11 @@ def delivery_record(delivery: Delivery) -> DeliveryRecord:
         point=(point.x, point.y) if point else None,
         reason=delivery.reason,
         detail=delivery.detail,
+        targets=[(box_record(box), digest) for box, digest in delivery.evidence.targets] if delivery.evidence else [],
+        gap_ms=delivery.gap_ms,
     )
+
+
+def ended_record(ended: Ended) -> EndedRecord:
+    """One ending as it is written."""
+    return EndedRecord(tool=wire_name(type(ended.action)), reason=ended.reason, detail=ended.detail)

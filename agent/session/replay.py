@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from actuation.executor import Delivery, resolve
+from actuation.aim import aims
+from actuation.executor import Delivery, Ended, Evidence
 from actuation.tools import Tool
 from agent.bot import Bot, asked
 from agent.clock import ManualClock
@@ -72,13 +73,24 @@ class _Recording:
             raise WindowClosed(blocked.problem, blocked.cure, blocked.kind or "closed")
         raise NotObservable(blocked.problem, blocked.cure, blocked.kind or "not_found")
 
-    def submit(self, action: Tool, seen: Observation) -> Delivery:
-        """The recorded delivery, at the point that the action resolves to today."""
-        then = self.now.delivery
-        point = resolve(action, seen)
+    def submit(self, action: Tool, seen: Observation, tick: int = 0) -> Delivery:
+        """The recorded delivery, at the point that the action resolves to today, of what was seen there today."""
+        then, targets = self.now.delivery, aims(action, seen)
+        point = targets[0].point if targets else None
         if then is None:
             return Delivery(outcome="delivered", point=point, detail="not recorded")
-        return Delivery(outcome=then.outcome, point=point, reason=then.reason, detail=then.detail)
+        return Delivery(
+            outcome=then.outcome,
+            point=point,
+            reason=then.reason,
+            detail=then.detail,
+            evidence=Evidence.of(tick, seen, targets) if then.targets else None,
+            gap_ms=then.gap_ms,
+        )
+
+    def ended(self) -> list[Ended]:
+        """Nothing goes on."""
+        return []
 
     def release_all(self) -> None:
         """Nothing is held."""

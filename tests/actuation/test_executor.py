@@ -1,238 +1,231 @@
-"""Delivery: dry, and for real onto a window that writes down what it gets."""
+"""The executor: what it answers and when, dry, and for real onto a window that writes down what it gets."""
 
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import pytest
 
-from actuation import backend
-from actuation.backend import DryRun, PyAutoGui
-from actuation.errors import InputSwitchedOff, InputUnavailable, UserHalt
+from actuation.backend import DryRun
+from actuation.errors import InputUnavailable, UserHalt
 from actuation.executor import Executor
-from actuation.tools import Click, Hands, RightClick, Tool, Wait
-from agent.testing import frame, observation
+from actuation.plan import Hands
+from actuation.settings import Rules
+from actuation.tools import Click, HoldKey, PressPointer, RightClick, Tool, Wait
+from agent.testing import StillEyes, observation
+from agent.testing.hostile import Scene
 from perception.errors import WindowClosed
 from perception.geometry import Box, Point, Transform
-from perception.observation import Frame, Mark, Observation, WindowState
-from perception.window import Desktop, Window
-from tests.victim import victim
+from perception.glance import Glance
+from perception.observation import Frame, Mark, Observation
 
 SEEN = observation({7: "safe"})
 
 
-def standing(*, foreground: bool = True) -> Callable[[], WindowState]:
-    client = Box(100, 50, 320, 240)
-    state = WindowState(
-        client=client, screen=Box(0, 0, 1280, 800), minimised=False, foreground=foreground, covered_by=()
-    )
-    return lambda: state
+@pytest.fixture
+def dry() -> DryRun:
+    return DryRun()
 
 
-def test_an_action_goes_to_the_middle_of_its_mark() -> None:
-    dry = DryRun()
-    executor = Executor(dry, standing())
-    assert executor.submit(Click(mark=7), SEEN).point == Point(108, 58)
+@pytest.fixture
+def eyes() -> StillEyes:
+    return StillEyes()
+
+
+@pytest.fixture
+def executor(dry: DryRun, eyes: StillEyes) -> Iterator[Executor]:
+    made = Executor(dry, eyes)
+    yield made
+    made.close()
+
+
+def test_an_action_goes_to_the_middle_of_its_mark(executor: Executor, dry: DryRun) -> None:
+    delivery = executor.submit(Click(mark=7), SEEN, 12)
+    assert (delivery.point, delivery.outcome) == (Point(108, 58), "delivered")
+    assert delivery.evidence is not None
+    assert (delivery.evidence.tick, delivery.evidence.client) == (12, Box(100, 50, 320, 240))
+    ((box, digest),) = delivery.evidence.targets
+    assert (box, len(digest)) == (Box(0, 0, 16, 16), 64)
     assert executor.submit(RightClick(mark=7), SEEN).outcome == "delivered"
     assert executor.submit(Wait(), SEEN).point is None
     assert dry.pressed == [(Point(108, 58), "left"), (Point(108, 58), "right")]
 
 
-def test_a_refused_action_presses_nothing() -> None:
-    dry = DryRun()
-    delivery = Executor(dry, standing(foreground=False)).submit(Click(mark=7), SEEN)
-    assert (delivery.outcome, delivery.reason, delivery.detail) == (
-        "refused",
-        "not_foreground",
-        "another window has the keyboard",
+def test_points_are_given_in_the_units_of_input(executor: Executor, dry: DryRun, eyes: StillEyes) -> None:
+    client = Box(100, 50, 320, 240)
+    where = Transform(client=client, captured=Box(0, 0, 320, 240), input_scale=2)
+    seen = Observation(
+        frame=Frame(pixels=SEEN.frame.pixels, transform=where, captured_ns=0), cells=(), marks=SEEN.marks
     )
-    assert dry.pressed == []
+    assert executor.submit(Click(mark=7), seen).point == Point(108, 58)
+    assert dry.pressed == [(Point(54, 29), "left")]
 
 
-def test_a_window_that_closed_since_the_look_is_a_refusal() -> None:
-    def gone() -> WindowState:
-        raise WindowClosed("The window 'Game' was closed.", "Start the game again.")
+def test_a_refused_action_presses_nothing(executor: Executor, dry: DryRun, eyes: StillEyes) -> None:
+    eyes.over = "Pop-up"
+    delivery = executor.submit(Click(mark=7), SEEN)
+    assert (delivery.outcome, delivery.reason, delivery.detail) == ("refused", "covered_by", "covered by Pop-up")
+    eyes.now = WindowClosed("The window 'Game' was closed.", "Start the game again.")
+    assert executor.submit(Click(mark=7), SEEN).reason == "closed"
+    assert (dry.events, executor.ended()) == ([], [])
 
-    dry = DryRun()
-    delivery = Executor(dry, gone).submit(Click(mark=7), SEEN)
-    assert (delivery.outcome, delivery.reason) == ("refused", "closed")
-    assert dry.pressed == []
 
-
-def test_a_mark_that_is_not_there_is_an_error_not_a_click() -> None:
-    dry = DryRun()
+def test_a_mark_that_is_not_there_is_an_error_not_a_click(executor: Executor, dry: DryRun) -> None:
     with pytest.raises(KeyError, match=r"mark 8 is not on screen; this tick shows \[7\]"):
-        Executor(dry, standing()).submit(Click(mark=8), SEEN)
-    assert dry.pressed == []
+        executor.submit(Click(mark=8), SEEN)
+    assert dry.events == []
+
+
+class Wild(Click):
+    """Clicks its mark, and far beside it."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        assert at is not None
+        hands.click(at)
+        hands.click(Point(at.x + 600, at.y))
+
+
+def test_nothing_is_half_done_that_could_be_known_before(executor: Executor, dry: DryRun) -> None:
+    delivery = executor.submit(Wild(mark=7), SEEN)
+    assert (delivery.outcome, delivery.reason, dry.events) == ("refused", "out_of_bounds", [])
+
+
+class Odd(Click):
+    """Clicks with a button that no mouse has."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        hands.click(Point(108, 58), "bogus")
+
+
+class Jump(Tool):
+    """Jump."""
+
+
+def test_a_tool_that_makes_no_sense_says_so(executor: Executor, dry: DryRun) -> None:
+    with pytest.raises(ValueError, match=r"expected a button out of .* found 'bogus'"):
+        executor.submit(Odd(mark=7), SEEN)
+    with pytest.raises(TypeError, match="Jump declares no perform"):
+        executor.submit(Jump(), SEEN)
+    assert dry.events == []
+
+
+def test_what_takes_long_is_delivered_when_it_has_begun(executor: Executor, dry: DryRun) -> None:
+    assert executor.submit(HoldKey(key="up", seconds=5), SEEN).outcome == "delivered"
+    assert dry.events == [("key_down", "up")]
+    assert executor.submit(HoldKey(key="up", seconds=5), SEEN).reason == "conflict"
+    executor.release_all()
+    assert dry.events == [("key_down", "up"), ("key_up", "up")]
+    assert [(type(each.action), each.reason) for each in executor.ended()] == [(HoldKey, "cancelled")]
+    assert executor.ended() == []
+
+
+def test_what_was_sent_before_a_refusal_is_told() -> None:
+    class Covered(DryRun):
+        """A pop-up comes with the first release."""
+
+        def release(self, button: str) -> None:
+            super().release(button)
+            looking.over = "Pop-up"
+
+    class Twice(Click):
+        """Click, wait, click."""
+
+        def perform(self, hands: Hands, at: Point | None) -> None:
+            assert at is not None
+            hands.click(at)
+            hands.wait(0.1)
+            hands.click(at)
+
+    looking = StillEyes()
+    executor = Executor(Covered(), looking)
+    delivery = executor.submit(Twice(mark=7), SEEN)
+    executor.close()
+    assert (delivery.reason, delivery.detail) == ("covered_by", "covered by Pop-up, after 2 of its events")
 
 
 class Sticky(DryRun):
-    """A backend whose press fails half-way, and that says what it was asked to release."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.released: list[str] = []
+    """A backend whose press fails half-way."""
 
     def press(self, point: Point, button: str) -> None:
         super().press(point, button)
         raise UserHalt("The pointer is in a corner of the screen.")
 
-    def release(self, button: str) -> None:
-        self.released.append(button)
-
 
 def test_whatever_happens_the_button_is_released() -> None:
     sticky = Sticky()
-    executor = Executor(sticky, standing())
+    executor = Executor(sticky, StillEyes())
     with pytest.raises(UserHalt):
         executor.submit(Click(mark=7), SEEN)
-    assert sticky.released == ["left"]
     executor.release_all()
-    assert sticky.released == ["left"]
+    executor.close()
+    assert [event[0] for event in sticky.events] == ["press", "release"]
 
 
-class Wild(Click):
-    """Clicks beside its mark, or twice."""
+class Dead(DryRun):
+    """A display that died with a key down."""
 
-    def perform(self, hands: Hands, at: Point | None) -> None:
-        assert at is not None
-        hands.click(at, "left")
-        hands.click(Point(at.x + 600, at.y), "left")
+    def key_up(self, key: str) -> None:
+        raise InputUnavailable("The X display failed.", "Start it again.")
 
 
-def test_each_click_of_a_tool_is_checked() -> None:
-    dry = DryRun()
-    delivery = Executor(dry, standing()).submit(Wild(mark=7), SEEN)
-    assert (delivery.outcome, delivery.reason) == ("refused", "out_of_bounds")
-    assert dry.pressed == [(Point(108, 58), "left")]
+def test_what_could_not_be_released_is_tried_again_and_told() -> None:
+    executor = Executor(Dead(), StillEyes(), rules=Rules(max_hold_s=0.1))
+    executor.submit(HoldKey(key="up", seconds=5), SEEN)
+    time.sleep(0.3)
+    with pytest.raises(InputUnavailable, match="The X display failed"):
+        executor.submit(Wait(), SEEN)
+    for _ in range(2):
+        with pytest.raises(InputUnavailable, match="The X display failed"):
+            executor.release_all()
+    assert executor._stepper.ledger.keys == {"up"}
+    with pytest.raises(InputUnavailable):
+        executor.close()
+    assert not executor._thread.is_alive()
 
 
-def test_there_is_no_other_button() -> None:
-    class Odd(Click):
-        """Clicks with a button that no mouse has."""
+def test_all_input_comes_from_one_thread(eyes: StillEyes) -> None:
+    threads = set[str]()
 
-        def perform(self, hands: Hands, at: Point | None) -> None:
-            hands.click(Point(108, 58), "bogus")
+    class Noting(DryRun):
+        def press(self, point: Point, button: str) -> None:
+            threads.add(threading.current_thread().name)
 
-    executor = Executor(DryRun(), standing())
-    with pytest.raises(ValueError, match=r"expected a button out of .* found 'bogus'"):
-        executor.submit(Odd(mark=7), SEEN)
-    executor.release_all()
+        def release(self, button: str) -> None:
+            threads.add(threading.current_thread().name)
 
-
-def test_a_tool_without_perform_says_so() -> None:
-    class Jump(Tool):
-        """Jump."""
-
-    with pytest.raises(TypeError, match="Jump declares no perform"):
-        Executor(DryRun(), standing()).submit(Jump(), SEEN)
+    executor = Executor(Noting(), eyes)
+    executor.submit(PressPointer(mark=7), SEEN)
+    executor.close()
+    assert threads == {"executor"}
 
 
-def seen_in(window: Window, box: Box) -> Observation:
-    client = window.state().client
-    where = Transform(client=client, captured=Box(0, 0, client.width, client.height))
-    pixels = frame(width=client.width, height=client.height).pixels
-    mark = Mark(number=1, box=box, label=None)
-    return Observation(frame=Frame(pixels=pixels, transform=where, captured_ns=0), cells=(), marks=(mark,))
+def test_a_glance_is_one_threads(scene: Scene) -> None:
+    glance = Glance(scene.window.id)
+    assert glance.state().foreground
+    problems = list[BaseException]()
+
+    def look() -> None:
+        try:
+            glance.state()
+        except RuntimeError as problem:
+            problems.append(problem)
+
+    other = threading.Thread(target=look)
+    other.start()
+    other.join()
+    glance.close()
+    assert "the one thread" in str(problems[0])
 
 
-def in_front(desktop: Desktop, title: str) -> Window:
-    window = desktop.find(title)
-    window.activate()
-    for _ in range(200):
-        if window.state().foreground:
-            return window
-        time.sleep(0.02)
-    raise AssertionError(f"{title} did not come to the front")
-
-
-def test_three_hundred_clicks_arrive_at_their_pixel(real_input: str, desktop: Desktop) -> None:
-    with victim("Game") as game:
-        window = in_front(desktop, "Game")
-        executor = Executor(PyAutoGui(), window.state)
+def test_three_hundred_clicks_arrive_at_their_pixel(real_input: str) -> None:
+    with Scene.new(rules=Rules(per_second=1000, target_tolerance=1)) as scene:
+        frame = scene.look().frame
+        assert scene.executor is not None
         spots = [(i % 290 + 5, i * 7 % 190 + 5) for i in range(300)]
         for x, y in spots:
-            assert executor.submit(Click(mark=1), seen_in(window, Box(x, y, 1, 1))).outcome == "delivered"
-        events = game.events()
+            mark = Mark(number=1, box=Box(x, y, 1, 1))
+            seen = Observation(frame=frame, cells=(), marks=(mark,))
+            assert scene.executor.submit(Click(mark=1), seen).outcome == "delivered"
+        events = scene.events()
     assert [(e["x"], e["y"]) for e in events if e["kind"] == "press"] == spots
     assert [e["kind"] for e in events] == ["press", "release"] * 300
-
-
-def test_a_click_meant_for_the_game_never_lands_on_a_pop_up(real_input: str, desktop: Desktop) -> None:
-    with victim("Game") as game:
-        window = in_front(desktop, "Game")
-        executor = Executor(PyAutoGui(), window.state)
-        seen = seen_in(window, Box(90, 70, 4, 4))
-        client = window.state().client
-        with victim("Pop-up", 100, 80, at=(client.left + 50, client.top + 40)) as popup:
-            in_front(desktop, "Pop-up")
-            delivery = executor.submit(Click(mark=1), seen)
-            assert delivery.reason in ("not_foreground", "covered_by")
-            assert popup.events() == []
-        assert game.events() == []
-
-
-def test_a_click_decided_before_the_window_moved_is_refused(real_input: str, desktop: Desktop) -> None:
-    with victim("Game") as game:
-        window = in_front(desktop, "Game")
-        seen = seen_in(window, Box(90, 70, 4, 4))
-        subprocess.run(["xdotool", "windowmove", str(window.id), "700", "400"], check=True, timeout=10)
-        for _ in range(200):
-            if window.state().client.left > 600:
-                break
-            time.sleep(0.02)
-        assert Executor(PyAutoGui(), window.state).submit(Click(mark=1), seen).reason == "moved"
-        assert game.events() == []
-
-
-def test_the_pointer_in_a_corner_stops_the_agent_and_holds_nothing(real_input: str, desktop: Desktop) -> None:
-    with victim("Game") as game:
-        window = in_front(desktop, "Game")
-        executor = Executor(PyAutoGui(), window.state)
-        subprocess.run(["xdotool", "mousemove", "0", "0"], check=True, timeout=10)
-        with pytest.raises(UserHalt, match="corner"):
-            executor.submit(Click(mark=1), seen_in(window, Box(90, 70, 4, 4)))
-        assert [event for event in game.events() if event["kind"] == "press"] == []
-
-
-DEATH = """
-import os, signal
-from actuation import backend
-from actuation.errors import InputUnavailable
-from agent.desktop import display
-from perception.geometry import Point
-import subprocess
-
-backend.PATIENCE_S = 1.0
-with display(own=True):
-    mouse = backend.PyAutoGui()
-    mouse.press(Point(640, 400), "left")
-    subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "Xvfb"], check=True)
-    for _ in range(2):
-        try:
-            mouse.release("left")
-        except InputUnavailable as problem:
-            print(problem)
-"""
-
-
-def test_a_display_that_dies_while_a_button_is_down_does_not_hang_the_release() -> None:
-    done = subprocess.run([sys.executable, "-c", DEATH], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("The X display") == 2
-
-
-def test_a_call_that_never_comes_back_is_given_up(own_display: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    mouse = PyAutoGui()
-    monkeypatch.setattr(backend, "PATIENCE_S", 0.2)
-    monkeypatch.setattr(mouse._gui, "mouseUp", lambda button: threading.Event().wait(30))
-    with pytest.raises(InputUnavailable, match=r"has not answered for 0\.2 s"):
-        mouse.release("left")
-
-
-def test_input_is_off_unless_a_test_asks(own_display: str) -> None:
-    assert backend.ALLOW_REAL_INPUT is False
-    with pytest.raises(InputSwitchedOff, match="expected no real input"):
-        PyAutoGui().press(Point(5, 5), "left")

@@ -1,83 +1,77 @@
 """What is held when the agent is killed is released all the same."""
 
+import io
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
 from actuation.backend import DryRun
 from actuation.errors import InputUnavailable
-from actuation.guardian import Guardian, watch
-from perception.x11 import X11Desktop
-from tests.victim import victim
+from actuation.guardian import OVERDUE_S, Guardian, watch
+from agent.testing.victim import until
 
 
-class Noting(DryRun):
-    """Notes what it is asked to release."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.released: list[str] = []
-
-    def release(self, button: str) -> None:
-        self.released.append(button)
+def told(*lines: str) -> tuple[list[str], list[str]]:
+    """What a guardian releases, and what it says, when it is told these lines and then nothing more."""
+    read_end, write_end = os.pipe()
+    backend, said = DryRun(), io.StringIO()
+    os.write(write_end, "".join(line + "\n" for line in lines).encode())
+    os.close(write_end)
+    with os.fdopen(read_end, "rb", buffering=0) as ledger:
+        watch(ledger, backend, said)
+    signal.alarm(0)
+    return [event[1] for event in backend.events], said.getvalue().split()
 
 
 @pytest.mark.parametrize(
     ("lines", "released"),
     [
         ([], []),
-        (["+left", "-left"], []),
-        (["+left"], ["left"]),
-        (["+left", "+right", "-left"], ["right"]),
-        (["+left", "+right"], ["right", "left"]),
-        (["-left", "", "?"], []),
+        (["+button left", "-button left"], []),
+        (["+button left"], ["left"]),
+        (["+button left", "+button right", ".", "-button left"], ["right"]),
+        (["+button left", "+key a"], ["a", "left"]),
+        (["+key ctrl", "+key a", "+key shift", "+button left"], ["left", "a", "shift", "ctrl"]),
+        (["+key left", "+button left", "-key left"], ["left"]),
+        (["-button left", "", "?", "."], []),
     ],
 )
 def test_what_is_left_in_the_ledger_is_released(lines: list[str], released: list[str]) -> None:
-    backend = Noting()
-    watch((line + "\n" for line in lines), backend)
-    signal.alarm(0)
-    assert backend.released == released
+    assert told(*lines) == (released, [])
 
 
-AGENT = dedent("""
-    import os, signal, sys
-    from contextlib import closing
-    from actuation.backend import PyAutoGui
-    from actuation.executor import Executor
-    from actuation.guardian import Guardian
-    from perception.geometry import Point
-    from perception.window import open_desktop
-
-    window = open_desktop().find("Game")
-    where = window.state().client
-    def kill(seconds):
-        os.killpg(os.getpid(), getattr(signal, sys.argv[1]))
-    executor = Executor(PyAutoGui(), window.state, Guardian(), sleep=kill)
-    executor._decided_on = where
-    executor.click(Point(where.left + 9, where.top + 9), "left")
-""")
+def test_a_silence_is_taken_for_death_only_while_something_is_held() -> None:
+    read_end, write_end = os.pipe()
+    backend, said = DryRun(), io.StringIO()
+    with os.fdopen(read_end, "rb", buffering=0) as ledger:
+        guardian = threading.Thread(target=watch, args=(ledger, backend, said), kwargs={"alarm": lambda _: None})
+        guardian.start()
+        time.sleep(3 * OVERDUE_S)
+        assert said.getvalue() == ""
+        os.write(write_end, b"+key a\n")
+        until(lambda: said.getvalue() == "released\n")
+        os.write(write_end, b"-key a\n.\n")
+        os.close(write_end)
+        guardian.join(10)
+    assert backend.events == [("key_up", "a")]
 
 
-@pytest.mark.parametrize("sign", ["SIGKILL", "SIGTERM", "SIGABRT"])
-def test_a_button_that_was_down_when_the_agents_whole_group_died_comes_up(
-    real_input: str, desktop: X11Desktop, sign: str
-) -> None:
-    with victim("Game") as game:
-        agent = subprocess.run([sys.executable, "-c", AGENT, sign], timeout=60, check=False, start_new_session=True)
-        assert agent.returncode == -getattr(signal, sign)
-        for _ in range(500):
-            if not desktop.server.display.screen().root.query_pointer().mask & 0x100:  # Button1Mask
-                break
-            time.sleep(0.01)
-        else:
-            raise AssertionError("the button is still held, 5 s after the death")
-        assert [event["kind"] for event in game.events()] == ["press", "release"]
+def test_a_hundred_agents_that_are_killed_leave_nothing_held() -> None:
+    """And ten that are stopped, as a wedged process is; at random moments, while keys and buttons are down."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.actuation.kills", "--kills", "100", "--stops", "10"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, "still held: 0" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
 def test_files_of_the_working_folder_do_not_stand_in_for_modules(
@@ -95,7 +89,7 @@ def test_nothing_is_pressed_without_a_guardian(own_display: str, monkeypatch: py
     guardian._process.kill()
     guardian._process.wait()
     with pytest.raises(InputUnavailable, match="guardian, which releases what a dead agent holds, has died"):
-        guardian.pressing("left")
+        guardian.pressing("button", "left")
     guardian.close()
     monkeypatch.setenv("DISPLAY", ":987")
     with pytest.raises(InputUnavailable, match="The guardian ended with code 1 at its start"):

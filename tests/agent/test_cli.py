@@ -18,9 +18,9 @@ import pytest
 from agent.bot import Game
 from agent.desktop import game_window
 from agent.session.reader import open_session
+from agent.testing.victim import victim
 from perception.window import Desktop
 from tests.agent.commands import environment, one_message, onmark
-from tests.victim import victim
 
 QUICK = ["--model", "scripted", "--hz", "8"]
 

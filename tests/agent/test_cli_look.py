@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from agent.testing.victim import until
 from perception.image import read_png
 from tests.agent.commands import environment, one_message, onmark
-from tests.victim import until
 
 SHOT = "tests/labelled/gnome-2048/02.png"
 

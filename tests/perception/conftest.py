@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
+from agent.testing.victim import until, victim
 from perception.capture import Capture
 from perception.x11 import X11Desktop, X11Window
-from tests.victim import until, victim
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from agent.testing.victim import victim
 from perception.capture import Capture, picture, visible_area
 from perception.errors import NotObservable
 from perception.geometry import Box
 from perception.observation import WindowState
 from perception.window import open_desktop
 from perception.x11 import X11Window
-from tests.victim import victim
 
 AREA = Box(200, 100, 4, 3)
 STATE = WindowState(client=AREA, screen=Box(0, 0, 1280, 800), minimised=False, foreground=True, covered_by=())

@@ -9,13 +9,13 @@ import pytest
 
 from agent.bot import Game
 from agent.desktop import game_window
+from agent.testing.victim import until, victim, xdotool, xvfb
 from perception.capture import Capture
 from perception.composite import Composite
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
 from perception.geometry import Box, Point
 from perception.live import LiveWindow
 from perception.x11 import X11Desktop, X11Window
-from tests.victim import until, victim, xdotool, xvfb
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from Xlib import X
 
 from agent.bot import Game
 from agent.desktop import game_window
+from agent.testing.victim import until, victim
 from perception.hang import PING, PROTOCOLS, Pings
 from perception.x11 import X11Desktop
-from tests.victim import until, victim
 
 SECOND = 1_000_000_000
 

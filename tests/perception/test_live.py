@@ -10,13 +10,13 @@ import pytest
 from agent.bot import Game
 from agent.clock import ManualClock
 from agent.desktop import game_window
+from agent.testing.victim import until, victim, xdotool
 from perception.errors import NotObservable, WindowClosed
 from perception.live import LiveWindow
 from perception.observation import Frame, WindowState
 from perception.watch import Watched
 from perception.window import Desktop
 from perception.x11 import X11Desktop, X11Window
-from tests.victim import until, victim, xdotool
 
 
 def test_a_window_that_moves_while_it_is_looked_at_gives_no_frame(

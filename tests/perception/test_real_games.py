@@ -5,13 +5,13 @@ from contextlib import closing
 
 from agent.bot import Game
 from agent.desktop import game_window
+from agent.testing.victim import until, xdotool
 from perception.detect.everything import everything
 from perception.live import LiveWindow
 from perception.observation import Observation
 from perception.perceiver import Perceiver
 from perception.watch import Watched
 from perception.window import Desktop, Window
-from tests.victim import until, xdotool
 
 
 def numbers(seen: Observation) -> dict[str, int]:

@@ -15,13 +15,13 @@ from Xlib.protocol import request
 
 from agent.bot import Game
 from agent.desktop import game_window
+from agent.testing.victim import until, victim, xdotool, xvfb
 from perception.capture import Capture, visible_area
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed, WindowNotFound
 from perception.geometry import Box
 from perception.live import LiveWindow
 from perception.window import Window, WindowFacts, WindowQuery, changes
 from perception.x11 import OWN_FRAME, TO_MANAGER, X11Desktop, X11Window
-from tests.victim import until, victim, xdotool, xvfb
 
 COLOUR = np.array([0xCC, 0x66, 0x33])  # of a victim, BGR
 

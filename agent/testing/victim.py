@@ -1,6 +1,8 @@
 """A window that draws a coloured area and says on its standard output what it is given, a JSON object a line.
 
-``python -m tests.victim TITLE WIDTH HEIGHT [LEFT TOP] [--class-name NAME] [--colour N] [--depth 32]``
+``python -m agent.testing.victim TITLE WIDTH HEIGHT [LEFT TOP] [--class-name NAME] [--colour N] [--depth 32]
+[--deaf N]``. It is a game that nothing can be won in: a click inverts the square under it, but for the first N clicks,
+which it drops.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 from Xlib import X, Xatom, display
@@ -22,6 +26,7 @@ from perception.errors import WindowNotFound
 from perception.window import Desktop, open_desktop
 
 KINDS = {X.ButtonPress: "press", X.ButtonRelease: "release", X.KeyPress: "key_press", X.KeyRelease: "key_release"}
+SQUARE = 16  # pixels
 MASK = X.ExposureMask | X.ButtonPressMask | X.ButtonReleaseMask | X.KeyPressMask | X.KeyReleaseMask
 
 
@@ -41,12 +46,20 @@ def main(asked: argparse.Namespace) -> None:
     window.set_wm_normal_hints(flags=1 | 2, min_width=10, min_height=10)  # the place that was asked for
     window.map()
     connection.flush()
+    inverse, clicks = window.create_gc(function=X.GXinvert), 0
     while True:
         event = connection.next_event()
         if event.type == X.Expose:
             say(kind="expose")
         elif event.type in KINDS:
-            say(kind=KINDS[event.type], x=event.event_x, y=event.event_y, detail=event.detail)
+            kind = KINDS[event.type]
+            symbol = connection.keycode_to_keysym(event.detail, 0) if kind.startswith("key") else 0
+            say(kind=kind, x=event.event_x, y=event.event_y, detail=event.detail, symbol=symbol, state=event.state)
+            if kind == "press":
+                clicks += 1
+                if clicks > asked.deaf:
+                    window.fill_rectangle(inverse, event.event_x & -SQUARE, event.event_y & -SQUARE, SQUARE, SQUARE)
+                    connection.flush()
 
 
 def create(connection: display.Display, asked: argparse.Namespace) -> Any:
@@ -69,22 +82,39 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--class-name", default="")
     parser.add_argument("--colour", type=int, default=0x3366CC)
     parser.add_argument("--depth", type=int, default=0)
+    parser.add_argument("--deaf", type=int, default=0)
     return parser.parse_args(words)
 
 
 class Victim:
-    """The window's process, seen from a test."""
+    """The window's process, seen from a test.
 
-    def __init__(self, process: subprocess.Popen[str], title: str) -> None:
+    Attributes:
+        process: to stop, to go on, to kill.
+        title: the window's.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], title: str, said: Path) -> None:
         self.process = process
         self.title = title
+        self._said = said
+
+    def seen(self) -> list[dict[str, Any]]:
+        """What it was given so far: ``kind``, ``x`` and ``y`` in client pixels, ``detail``, ``symbol``, ``state``."""
+        whole = self._said.read_bytes().rpartition(b"\n")[0]
+        return [event for event in map(json.loads, whole.splitlines()) if event["kind"] != "expose"]
 
     def events(self) -> list[dict[str, Any]]:
-        """What it was given so far; ends the window, so that nothing is still on its way."""
+        """What it was given; ends the window, so that nothing is still on its way."""
         time.sleep(0.2)  # what was sent just now is still on its way through the X server
         self.process.terminate()
-        out, _ = self.process.communicate(timeout=10)
-        return [event for event in map(json.loads, out.splitlines()) if event["kind"] != "expose"]
+        self.process.wait(10)
+        return self.seen()
+
+    @property
+    def is_drawn(self) -> bool:
+        """True once the window was shown."""
+        return self._said.read_bytes().startswith(b'{"kind": "expose"}\n')
 
 
 def _await_listed(desktop: Desktop, title: str, before: set[int]) -> int:
@@ -134,6 +164,7 @@ def victim(
     class_name: str = "",
     colour: int = 0x3366CC,
     depth: int = 0,
+    deaf: int = 0,
 ) -> Iterator[Victim]:
     """A victim window on the present display, drawn and ready.
 
@@ -145,17 +176,22 @@ def victim(
         class_name: its class; the instance is the same in lower case.
         colour: the value of every pixel, blue in the lowest byte.
         depth: bits of a pixel. 0: as the screen has.
+        deaf: how many clicks it drops before it does something about them.
     """
-    command = [sys.executable, "-m", "tests.victim", title, str(width), str(height), str(at[0]), str(at[1])]
-    command += ["--class-name", class_name, "--colour", str(colour), "--depth", str(depth)]
+    command = [sys.executable, "-m", "agent.testing.victim", title, str(width), str(height), str(at[0]), str(at[1])]
+    command += ["--class-name", class_name, "--colour", str(colour), "--depth", str(depth), "--deaf", str(deaf)]
     with closing(open_desktop()) as desktop:
         before = desktop.ids()
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            (said := Path(folder) / "said").open("wb") as output,
+            subprocess.Popen(command, stdout=output) as process,
+        ):
             try:
-                assert process.stdout is not None
-                assert json.loads(process.stdout.readline()) == {"kind": "expose"}
+                game = Victim(process, title, said)
+                until(lambda: game.is_drawn)
                 number = _await_listed(desktop, title, before)
-                yield Victim(process, title)
+                yield game
             finally:
                 process.kill()
                 process.wait()

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from actuation.executor import Delivery, resolve
+from actuation.aim import resolve
+from actuation.executor import Delivery, Ended
 from actuation.tools import Tool
 from agent.models.base import DecodeRequest, Dialect, Reply
 from agent.session.records import TickRecord
 from perception.detect.base import Detected
 from perception.errors import NotObservable
-from perception.geometry import Box, Transform
-from perception.observation import Frame, Mark, Observation
+from perception.geometry import Box, Point, Transform
+from perception.observation import Frame, Mark, Observation, WindowState
 
 SIDE = 16  # pixels of a fake mark
 
@@ -94,7 +96,7 @@ class DryActuator:
         self.submitted: list[Tool] = []
         self.releases = 0
 
-    def submit(self, action: Tool, seen: Observation) -> Delivery:
+    def submit(self, action: Tool, seen: Observation, tick: int = 0) -> Delivery:
         """Note the action."""
         self.submitted.append(action)
         reason = next(self._refusals, None)
@@ -103,9 +105,48 @@ class DryActuator:
             return Delivery(outcome="refused", point=point, reason=reason, detail="as the test asked")
         return Delivery(outcome="delivered", point=point)
 
+    def ended(self) -> list[Ended]:
+        """Nothing goes on."""
+        return []
+
     def release_all(self) -> None:
         """Note it."""
         self.releases += 1
+
+
+class StillEyes:
+    """A window that stands as it is told to, in front, and shows one frame; for an executor.
+
+    Attributes:
+        now: how it stands; an exception is raised.
+        frame: what it shows.
+        over: title of the window that would take a click. Empty: the game's.
+    """
+
+    def __init__(self, shown: Frame | None = None) -> None:
+        self.frame = shown or frame()
+        self.over = ""
+        self.now: WindowState | Exception = WindowState(
+            client=self.frame.transform.client,
+            screen=Box(0, 0, 1280, 800),
+            minimised=False,
+            foreground=True,
+            covered_by=(),
+        )
+
+    def state(self) -> WindowState:
+        """How the window stands."""
+        if isinstance(self.now, Exception):
+            raise self.now
+        return self.now
+
+    def taker(self, point: Point) -> str:
+        """Who would take a click."""
+        return self.over
+
+    def pixels(self, box: Box) -> NDArray[np.uint8]:
+        """What shows in a box of the screen."""
+        return self.frame.patch(self.frame.transform.box_to_capture(box))
 
 
 class MemoryRecorder:

@@ -1,0 +1,76 @@
+"""Where an action goes: the marks and cells that it names, as points on the screen, with what was seen there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actuation.tools import Tool
+from perception.geometry import Box, Point
+from perception.observation import CellTarget, Frame, MarkTarget, Observation
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One target of an action.
+
+    Attributes:
+        field: the action's field that names it.
+        point: where the action goes, in screen pixels.
+        box: the target, in capture pixels.
+        frame: the capture that it was decided on.
+    """
+
+    field: str
+    point: Point
+    box: Box
+    frame: Frame
+
+    @property
+    def on_screen(self) -> Box:
+        """The target, in screen pixels."""
+        return self.frame.transform.box_to_screen(self.box)
+
+    @property
+    def pixels(self) -> NDArray[np.uint8]:
+        """What it looked like, ``(height, width, 3)``, BGR."""
+        return self.frame.patch(self.box)
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of what it looked like."""
+        return Frame.of(self.pixels).digest
+
+
+def aims(action: Tool, seen: Observation) -> tuple[Aim, ...]:
+    """An action's targets, in the order of its fields.
+
+    Raises:
+        KeyError: it names a mark or a cell that the observation does not hold.
+    """
+    found = []
+    for name, info in type(action).model_fields.items():
+        value = getattr(action, name)
+        for tag in info.metadata:
+            if isinstance(tag, MarkTarget):
+                found.append(_aim(action, name, seen.mark(value).box, seen))
+            elif isinstance(tag, CellTarget):
+                found.append(_aim(action, name, seen.cell(value).box, seen))
+    return tuple(found)
+
+
+def resolve(action: Tool, seen: Observation) -> Point | None:
+    """Where an action goes first, in screen pixels. None: it has no target.
+
+    Raises:
+        KeyError: it names a mark or a cell that the observation does not hold.
+    """
+    return next((aim.point for aim in aims(action, seen)), None)
+
+
+def _aim(action: Tool, field: str, box: Box, seen: Observation) -> Aim:
+    point = seen.frame.transform.to_screen(box.at(*action.spot))
+    return Aim(field=field, point=point, box=box, frame=seen.frame)

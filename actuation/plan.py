@@ -1,0 +1,269 @@
+"""What a tool does, as steps that are known before the first of them is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from actuation.aim import Aim
+from actuation.keys import strokes, unknown_key
+from actuation.settings import Motion
+from perception.geometry import Point
+
+BEAT_S = 1 / 30  # of what goes on: a drag's moves, a look at what is held
+
+BUTTONS = ("left", "middle", "right")
+MOST_NOTCHES = 20  # of the wheel at once
+MOST_TEXT = 200  # characters at once
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A button goes down at a point, in screen pixels."""
+
+    point: Point
+    button: str
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The pointer goes to a point, in screen pixels."""
+
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Scroll:
+    """The wheel turns at a point, so many notches, up when positive."""
+
+    point: Point
+    notches: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDown:
+    """A key goes down."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A button or a key comes up."""
+
+    kind: Literal["button", "key"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Time passes."""
+
+    seconds: float
+
+
+Step = Press | Move | Scroll | KeyDown | Release | Pause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All steps of one action.
+
+    Attributes:
+        steps: in order.
+        text: what it types.
+    """
+
+    steps: tuple[Step, ...]
+    text: str = ""
+
+    @property
+    def points(self) -> list[Point]:
+        """Where the pointer goes."""
+        return [step.point for step in self.steps if isinstance(step, Press | Move | Scroll)]
+
+    @property
+    def pressed(self) -> set[tuple[str, str]]:
+        """The buttons and keys that go down, each with its kind."""
+        return {held for step in self.steps if (held := goes_down(step)) is not None}
+
+    @property
+    def combinations(self) -> Iterator[frozenset[str]]:
+        """The keys that are down together after each key of the plan's that goes down."""
+        down: list[str] = []
+        for step in self.steps:
+            if isinstance(step, KeyDown):
+                down.append(step.key)
+                yield frozenset(down)
+            elif isinstance(step, Release) and step.name in down:
+                down.remove(step.name)
+
+
+def goes_down(step: Step) -> tuple[str, str] | None:
+    """The kind and the name of what a step presses."""
+    if isinstance(step, Press):
+        return "button", step.button
+    return ("key", step.key) if isinstance(step, KeyDown) else None
+
+
+class Hands:
+    """What a tool may do. Each call adds steps; nothing is done before ``perform`` has returned.
+
+    Points are screen pixels, as ``where`` gives them.
+
+    Args:
+        motion: the times.
+        aims: the action's targets, by the field that names them.
+    """
+
+    def __init__(self, motion: Motion, aims: Sequence[Aim] = ()) -> None:
+        self._motion = motion
+        self._aims = {aim.field: aim for aim in aims}
+        self._steps: list[Step] = []
+        self._text = ""
+
+    @property
+    def plan(self) -> Plan:
+        """What was asked for so far."""
+        return Plan(steps=tuple(self._steps), text=self._text)
+
+    def where(self, field: str) -> Point:
+        """The point on the screen that one of the action's targets stands for.
+
+        Raises:
+            KeyError: the field names no target; says which do.
+        """
+        if field not in self._aims:
+            raise KeyError(f"expected a field that names a target, out of {sorted(self._aims)}, found {field!r}")
+        return self._aims[field].point
+
+    def click(self, point: Point, button: str = "left") -> None:
+        """Press and release a button: ``left``, ``middle`` or ``right``.
+
+        Raises:
+            ValueError: there is no such button.
+        """
+        self._travel(point)
+        self.press(point, button)
+        self.wait(self._motion.press_s)
+        self.release(button)
+
+    def double_click(self, point: Point, button: str = "left") -> None:
+        """Click twice, as fast as it takes to be one double click."""
+        self.click(point, button)
+        self.wait(max(0.0, self._motion.double_click_s - self._motion.press_s))
+        self.press(point, button)
+        self.wait(self._motion.press_s)
+        self.release(button)
+
+    def press(self, point: Point, button: str = "left") -> None:
+        """Press a button; it stays down until it is released, or for the longest that is allowed."""
+        self._steps.append(Press(point, _button(button)))
+
+    def release(self, button: str = "left") -> None:
+        """Release a button, where the pointer is."""
+        self._steps.append(Release("button", _button(button)))
+
+    def move(self, point: Point, seconds: float | None = None) -> None:
+        """Move the pointer."""
+        self._travel(point, seconds)
+        self._steps.append(Move(point))
+
+    def drag(self, start: Point, end: Point, button: str = "left", seconds: float | None = None) -> None:
+        """Press at one point, travel, release at the other."""
+        self._travel(start)
+        self.press(start, button)
+        self.wait(self._motion.press_s)
+        self._straight(start, end, self._motion.drag_s if seconds is None else seconds)
+        self._steps.append(Move(end))
+        self.wait(self._motion.press_s)
+        self.release(button)
+
+    def scroll(self, point: Point, notches: int) -> None:
+        """Turn the wheel, up when positive.
+
+        Raises:
+            ValueError: no notches, or too many at once.
+        """
+        if not 1 <= abs(notches) <= MOST_NOTCHES:
+            raise ValueError(f"expected 1 to {MOST_NOTCHES} notches up or down, found {notches}")
+        self._steps.append(Scroll(point, notches))
+
+    def key(self, key: str) -> None:
+        """Press and release a key.
+
+        Raises:
+            ValueError: there is no such key.
+        """
+        self.hold(key, self._motion.press_s)
+
+    def hold(self, key: str, seconds: float) -> None:
+        """Hold a key down for a time."""
+        self.key_down(key)
+        self.wait(seconds)
+        self.key_up(key)
+
+    def chord(self, *keys: str) -> None:
+        """Press keys one after the other and release them, the last one first."""
+        for key in keys:
+            self.key_down(key)
+        self.wait(self._motion.press_s)
+        for key in reversed(keys):
+            self.key_up(key)
+
+    def key_down(self, key: str) -> None:
+        """Press a key; it stays down until it is released, or for the longest that is allowed."""
+        self._steps.append(KeyDown(_key(key)))
+
+    def key_up(self, key: str) -> None:
+        """Release a key."""
+        self._steps.append(Release("key", _key(key)))
+
+    def type(self, text: str) -> None:
+        """Type a text, a key at a time. Refused unless the bot's rules allow it.
+
+        Raises:
+            ValueError: it is too long, or holds what no key gives.
+        """
+        found = [strokes(character) for character in text]
+        strange = sorted({character for character, keys in zip(text, found, strict=True) if keys is None})
+        if strange or len(text) > MOST_TEXT:
+            raise ValueError(f"expected at most {MOST_TEXT} characters that a key gives, found {strange or len(text)}")
+        self._text += text
+        for keys in found:
+            self.chord(*(keys or ()))
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass before what comes next.
+
+        Raises:
+            ValueError: that is no time.
+        """
+        if not 0 <= seconds <= 3600:
+            raise ValueError(f"expected 0 to 3600 seconds, found {seconds}")
+        self._steps.append(Pause(seconds))
+
+    def _travel(self, point: Point, seconds: float | None = None) -> None:
+        """Go to a point from where the pointer was left by this action; from elsewhere it is there at once."""
+        before = next((s.point for s in reversed(self._steps) if isinstance(s, Press | Move | Scroll)), None)
+        if before is not None:
+            self._straight(before, point, self._motion.travel_s if seconds is None else seconds)
+
+    def _straight(self, start: Point, end: Point, seconds: float) -> None:
+        beats = round(seconds / BEAT_S)
+        for beat in range(1, beats):
+            self._steps += [Move(start.towards(end, beat / beats)), Pause(BEAT_S)]
+
+
+def _button(button: str) -> str:
+    if button not in BUTTONS:
+        raise ValueError(f"expected a button out of {BUTTONS}, found {button!r}")
+    return button
+
+
+def _key(key: str) -> str:
+    problem = unknown_key(key)
+    if problem:
+        raise ValueError(problem)
+    return key

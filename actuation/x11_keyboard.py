@@ -1,0 +1,90 @@
+"""What an X server says is held, and what its keyboard gives."""
+
+from __future__ import annotations
+
+from Xlib import XK, X
+from Xlib.protocol import request
+
+from actuation.keys import KEYSYMS, SHIFTED, TYPED
+from actuation.person import InputState
+from perception.geometry import Box, Point
+from perception.xserver import Server
+
+_BUTTONS = {X.Button1Mask: "left", X.Button2Mask: "middle", X.Button3Mask: "right"}
+
+
+class X11Keyboard:
+    """The X server's own state, on a connection of its own. One thread: the first that reads.
+
+    The layout is that of the moment of the first question, as it is for what presses the keys.
+    """
+
+    def __init__(self) -> None:
+        self._opened: Server | None = None
+        self._codes: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+
+    def read(self) -> InputState:
+        """How the mouse and the keyboard stand now: one round trip.
+
+        Raises:
+            DisplayUnavailable: the X server is gone.
+        """
+        server = self._server()
+        pointer, keymap, screen = server.answers(
+            server.ask(request.QueryPointer, window=server.root),
+            server.ask(request.QueryKeymap),
+            server.ask_geometry(server.root),
+        )
+        down = [8 * i + bit for i, byte in enumerate(keymap.map) for bit in range(8) if byte >> bit & 1]
+        return InputState(
+            pointer=Point(pointer.root_x, pointer.root_y),
+            screen=Box(0, 0, screen.width, screen.height),
+            buttons=frozenset(name for mask, name in _BUTTONS.items() if pointer.mask & mask),
+            keys=frozenset(self._names.get(code, f"keycode {code}") for code in down),
+            caps_lock=bool(pointer.mask & X.LockMask),
+        )
+
+    def missing(self, key: str) -> str | None:
+        """Why the key cannot be pressed here. None: it can."""
+        server = self._server()
+        code = self._codes[key]
+        if code and server.display.keycode_to_keysym(code, 0) == _keysym(KEYSYMS[key]):
+            return None
+        return f"this keyboard's layout has no key {key!r} of its own"
+
+    def mistyped(self, text: str) -> str | None:
+        """What this layout would type otherwise. None: nothing."""
+        if self.read().caps_lock and any(character.isalpha() for character in text):
+            return "caps lock is on"
+        strange = sorted({character for character in text if not self._gives(character)})
+        return (
+            f"this keyboard's layout has no {', '.join(map(repr, strange))} where it is expected" if strange else None
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._opened is not None:
+            self._opened.close()
+
+    def _gives(self, character: str) -> bool:
+        key = SHIFTED.get(character, TYPED.get(character, character))
+        if self.missing(key):
+            return False
+        if character not in SHIFTED:
+            return True
+        wanted = ord(character)  # Latin-1 characters are their own keysyms
+        return bool(self._server().display.keycode_to_keysym(self._codes[key], 1) == wanted)
+
+    def _server(self) -> Server:
+        if self._opened is None:
+            self._opened = Server()
+            with self._opened.guarded():
+                codes = {k: self._opened.display.keysym_to_keycode(_keysym(name)) for k, name in KEYSYMS.items()}
+            self._codes = {key: int(code) for key, code in codes.items()}
+            self._names = {code: key for key, code in self._codes.items() if code}
+        return self._opened
+
+
+def _keysym(name: str) -> int:
+    return int(XK.string_to_keysym(name))

@@ -1,0 +1,116 @@
+"""Complaints about bots re-enacted: real windows, real input, and what must follow."""
+
+import time
+
+import pytest
+
+from actuation import Click, Executor, HoldKey, PressKey, PressPointer, Rules
+from actuation.errors import UserHalt
+from agent.testing.hostile import TARGET, TROUBLES, Scene, Trouble
+from agent.testing.victim import until, victim, xdotool
+
+
+def hands(scene: Scene) -> Executor:
+    assert scene.executor is not None
+    return scene.executor
+
+
+def test_each_trouble_has_its_outcome(trouble: Trouble, scene: Scene) -> None:
+    seen = scene.look()
+    with trouble.strike(scene):
+        delivery = hands(scene).submit(Click(mark=1), seen)
+        trouble.require(scene, delivery)
+
+
+def test_without_trouble_it_is_one_click(scene: Scene) -> None:
+    delivery = hands(scene).submit(Click(mark=1), scene.look(), 7)
+    assert (delivery.outcome, delivery.evidence and delivery.evidence.tick) == ("delivered", 7)
+    where = TARGET.center
+    until(lambda: len(scene.events()) == 2)
+    assert [(e["kind"], e["x"], e["y"]) for e in scene.events()] == [
+        (k, where.x, where.y) for k in ("press", "release")
+    ]
+    assert delivery.gap_ms is not None
+    assert 0 < delivery.gap_ms < 1000
+
+
+def test_the_kit_finds_an_agent_out(scene: Scene) -> None:
+    moved = next(trouble for trouble in TROUBLES if trouble.name == "moved")
+    delivery = hands(scene).submit(Click(mark=1), scene.look())
+    with pytest.raises(AssertionError, match=r"moved: expected a refusal for \['moved'\], found Delivery"):
+        moved.require(scene, delivery)
+
+
+def test_a_key_that_is_held_does_not_go_to_the_terminal(scene: Scene) -> None:
+    seen = scene.look()
+    assert hands(scene).submit(HoldKey(key="up", seconds=5), seen).outcome == "delivered"
+    assert scene.held()[0] == {"up"}, hands(scene).ended()
+    with victim("Terminal", 100, 80, at=(900, 500)) as terminal:
+        scene.desktop.find("Terminal").activate()
+        until(lambda: not scene.window.state().foreground)
+        until(lambda: scene.held() == (frozenset(), frozenset()))
+        time.sleep(0.8)  # a held letter would repeat after 0.66 s
+        assert [event for event in terminal.events() if event["kind"] == "key_press"] == []
+    (ended,) = hands(scene).ended()
+    assert (type(ended.action), ended.reason) == (HoldKey, "not_foreground")
+
+
+def test_a_game_that_closes_is_not_clicked_any_more(scene: Scene) -> None:
+    seen = scene.look()
+    hands(scene).submit(PressPointer(mark=1), seen)
+    hands(scene).submit(HoldKey(key="up", seconds=5), seen)
+    assert scene.held() == (frozenset({"up"}), frozenset({"left"})), hands(scene).ended()
+    assert scene.game is not None
+    scene.game.process.kill()
+    until(lambda: scene.held() == (frozenset(), frozenset()))
+    assert {ended.reason for ended in hands(scene).ended()} == {"closed"}
+    assert hands(scene).submit(Click(mark=1), seen).reason == "closed"
+
+
+def test_the_ledger_is_the_servers_own_state(scene: Scene) -> None:
+    seen, stepper = scene.look(), hands(scene)._stepper
+    for action in (PressPointer(mark=1), HoldKey(key="up", seconds=5), HoldKey(key="left", seconds=5)):
+        hands(scene).submit(action, seen)
+        assert scene.held() == (stepper.ledger.keys, stepper.ledger.buttons)
+    hands(scene).release_all()
+    hands(scene).release_all()
+    assert scene.held() == (frozenset(), frozenset()) == (stepper.ledger.keys, stepper.ledger.buttons)
+
+
+def test_what_goes_on_can_be_cancelled(scene: Scene) -> None:
+    hold = HoldKey(key="up", seconds=5)
+    hands(scene).submit(hold, scene.look())
+    assert scene.held()[0] == {"up"}
+    hands(scene).cancel(hold)
+    assert scene.held()[0] == frozenset()
+    assert [ended.reason for ended in hands(scene).ended()] == ["cancelled"]
+
+
+@pytest.mark.parametrize("way", ["corner", "panic keys"])
+def test_panic_lets_go_of_all_at_once(scene: Scene, way: str) -> None:
+    seen = scene.look()
+    hands(scene).submit(PressPointer(mark=1), seen)
+    hands(scene).submit(HoldKey(key="up", seconds=5), seen)
+    if way == "corner":
+        xdotool("mousemove", 1279, 0)
+    else:
+        xdotool("keydown", "ctrl", "keydown", "alt", "key", "--delay", "100", "End", "keyup", "alt", "keyup", "ctrl")
+    until(lambda: scene.held() == (frozenset(), frozenset()))
+    with pytest.raises(UserHalt):
+        hands(scene).submit(Click(mark=1), seen)
+
+
+def test_a_dropped_first_click_is_seen_in_the_game_alone(real_input: str) -> None:
+    with Scene.new(deaf=1, rules=Rules()) as scene:
+        seen = scene.look()
+        assert hands(scene).submit(Click(mark=1), seen).outcome == "delivered"
+        until(lambda: len(scene.events()) == 2)
+        again = scene.look()
+        assert (again.frame.patch(TARGET) == seen.frame.patch(TARGET)).all()
+        assert hands(scene).submit(Click(mark=1), again).outcome == "delivered"
+        until(lambda: bool((scene.look().frame.patch(TARGET) != seen.frame.patch(TARGET)).any()))
+
+
+def test_a_key_reaches_the_game(scene: Scene) -> None:
+    assert hands(scene).submit(PressKey(key="escape"), scene.look()).outcome == "delivered"
+    until(lambda: [event["kind"] for event in scene.events()] == ["key_press", "key_release"])
