@@ -59,11 +59,14 @@ SHIFTED = {
 
 TYPED = {" ": "space", "\n": "enter", "\t": "tab"}
 
-NavigationKey = Literal[
-    "up", "down", "left", "right", "enter", "escape", "space", "tab", "backspace", "delete", "home", "end", "pageup",
-    "pagedown",
+Key = Literal[
+    "up", "down", "left", "right", "enter", "escape", "space", "tab", "backspace", "delete", "insert", "home",
+    "end", "pageup", "pagedown", "shift", "ctrl", "alt", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9",
+    "f10", "f11", "f12", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r",
+    "s", "t", "u", "v", "w", "x", "y", "z", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "`", "-", "=", "[",
+    "]", "\\", ";", "'", ",", ".", "/"
 ]  # fmt: skip
-"""Keys that mean much the same in most games. A bot names its own: ``Literal["w", "a", "s", "d"]``."""
+"""A key that a tool may press. A bot names those that its game knows: ``Literal["w", "a", "s", "d"]``."""
 
 # With which of them held, which keys belong to the desktop and not to the game. The window key does by itself.
 _DESKTOP_KEYS: dict[frozenset[str], Collection[str]] = {

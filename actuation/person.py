@@ -56,6 +56,7 @@ class Person:
 
     Attributes:
         says: what was noticed last, in words.
+        pointer: where it was last seen, or moved to by the agent. None: not known.
 
     Args:
         keyboard: the display's own state. None: it cannot be read, and nobody is ever noticed.
@@ -65,13 +66,13 @@ class Person:
     def __init__(self, keyboard: Keyboard | None, rules: Rules) -> None:
         self._keyboard = keyboard
         self._rules = rules
-        self._pointer: Point | None = None
+        self.pointer: Point | None = None
         self._last_s: float | None = None
         self.says = ""
 
     def we_moved_to(self, point: Point) -> None:
         """The agent itself moved the pointer."""
-        self._pointer = point
+        self.pointer = point
 
     def notice(self, keys: frozenset[str], buttons: frozenset[str], now_s: float) -> str | None:
         """Look at the mouse and the keyboard.
@@ -89,8 +90,8 @@ class Person:
         found = self._keyboard.read()
         if set(self._rules.panic) <= found.keys:
             return f"The panic keys {'+'.join(self._rules.panic)} were pressed."
-        moved = self._pointer is not None and found.pointer != self._pointer
-        self._pointer = found.pointer
+        moved = self.pointer is not None and found.pointer != self.pointer
+        self.pointer = found.pointer
         if moved and found.pointer in found.screen.corners:
             return "The pointer is in a corner of the screen."
         sign = _sign(found, keys, buttons, moved=moved)

@@ -34,6 +34,20 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class Travel:
+    """The pointer goes from where it is to a point, in screen pixels, on a straight line and in so many seconds."""
+
+    point: Point
+    seconds: float
+
+    def steps(self, start: Point) -> tuple[Step, ...]:
+        """The moves from a point; the last one ends at the other."""
+        beats = round(self.seconds / BEAT_S)
+        between = [(Move(start.towards(self.point, beat / beats)), Pause(BEAT_S)) for beat in range(1, beats)]
+        return (*(step for pair in between for step in pair), Move(self.point))
+
+
+@dataclass(frozen=True, slots=True)
 class Scroll:
     """The wheel turns at a point, so many notches, up when positive."""
 
@@ -63,7 +77,7 @@ class Pause:
     seconds: float
 
 
-Step = Press | Move | Scroll | KeyDown | Release | Pause
+Step = Press | Move | Travel | Scroll | KeyDown | Release | Pause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +95,7 @@ class Plan:
     @property
     def points(self) -> list[Point]:
         """Where the pointer goes."""
-        return [step.point for step in self.steps if isinstance(step, Press | Move | Scroll)]
+        return [step.point for step in self.steps if isinstance(step, Press | Move | Travel | Scroll)]
 
     @property
     def pressed(self) -> set[tuple[str, str]]:
@@ -144,7 +158,7 @@ class Hands:
         Raises:
             ValueError: there is no such button.
         """
-        self._travel(point)
+        self._arrive(point)
         self.press(point, button)
         self.wait(self._motion.press_s)
         self.release(button)
@@ -166,17 +180,15 @@ class Hands:
         self._steps.append(Release("button", _button(button)))
 
     def move(self, point: Point, seconds: float | None = None) -> None:
-        """Move the pointer."""
-        self._travel(point, seconds)
-        self._steps.append(Move(point))
+        """Move the pointer, at once or in so many seconds."""
+        self._steps.append(Travel(point, self._motion.travel_s if seconds is None else seconds))
 
     def drag(self, start: Point, end: Point, button: str = "left", seconds: float | None = None) -> None:
         """Press at one point, travel, release at the other."""
-        self._travel(start)
+        self._arrive(start)
         self.press(start, button)
         self.wait(self._motion.press_s)
-        self._straight(start, end, self._motion.drag_s if seconds is None else seconds)
-        self._steps.append(Move(end))
+        self.move(end, self._motion.drag_s if seconds is None else seconds)
         self.wait(self._motion.press_s)
         self.release(button)
 
@@ -244,16 +256,10 @@ class Hands:
             raise ValueError(f"expected 0 to 3600 seconds, found {seconds}")
         self._steps.append(Pause(seconds))
 
-    def _travel(self, point: Point, seconds: float | None = None) -> None:
-        """Go to a point from where the pointer was left by this action; from elsewhere it is there at once."""
-        before = next((s.point for s in reversed(self._steps) if isinstance(s, Press | Move | Scroll)), None)
-        if before is not None:
-            self._straight(before, point, self._motion.travel_s if seconds is None else seconds)
-
-    def _straight(self, start: Point, end: Point, seconds: float) -> None:
-        beats = round(seconds / BEAT_S)
-        for beat in range(1, beats):
-            self._steps += [Move(start.towards(end, beat / beats)), Pause(BEAT_S)]
+    def _arrive(self, point: Point) -> None:
+        """Travel to where a button is to go down, if the motion says so."""
+        if self._motion.travel_s:
+            self.move(point)
 
 
 def _button(button: str) -> str:

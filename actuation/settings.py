@@ -18,7 +18,8 @@ class Motion:
         spacing_s: least time from one press to the next. Some games drop what comes sooner: gnome-2048 keys that are
             less than 0.15 s apart.
         double_click_s: from the first press of a double click to the second.
-        travel_s: how long the pointer travels to where it clicks. 0: it is there at once.
+        travel_s: how long the pointer travels to where it clicks. 0: it is there at once. The target is compared with
+            what the model saw before the pointer sets out, since it may light up under it.
         drag_s: how long a drag takes from one end to the other.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from actuation.aim import Aim
 from actuation.backend import Backend
@@ -14,7 +14,7 @@ from actuation.guard import Eyes, Refusal, check_keyboard, check_pointer, check_
 from actuation.keys import denied
 from actuation.ledger import Held, Ledger, Watcher
 from actuation.person import Keyboard, Person
-from actuation.plan import BEAT_S, KeyDown, Move, Pause, Plan, Press, Release, Scroll, Step, goes_down
+from actuation.plan import BEAT_S, KeyDown, Move, Pause, Plan, Press, Release, Scroll, Step, Travel, goes_down
 from actuation.settings import Motion, Rules
 from perception.geometry import Box, Transform
 
@@ -58,7 +58,8 @@ class Running:
 
     def left_s(self, now_s: float) -> float:
         """How long it will take to its end, at least."""
-        return max(0.0, self.due_s - now_s) + sum(step.seconds for step in self.left if isinstance(step, Pause))
+        waits = [step.seconds for step in self.left if isinstance(step, Pause | Travel)]
+        return max(0.0, self.due_s - now_s) + sum(waits)
 
 
 class Stepper:
@@ -204,6 +205,10 @@ class Stepper:
     def _take(self, action: Running) -> None:
         """Take one step, unless it must wait or is refused."""
         step, now = action.left[0], self._now_s()
+        if isinstance(step, Travel):
+            moves = step.steps(self.person.pointer or step.point)
+            action.plan = replace(action.plan, steps=(*action.plan.steps[: action.done], *moves, *action.left[1:]))
+            return
         if isinstance(step, Pause):
             action.due_s = now + step.seconds
         else:
@@ -249,7 +254,8 @@ class Stepper:
         grabbing = self.ledger.keys & GRABBING
         if grabbing and not isinstance(step, Move):
             return Refusal(reason="denied", detail=f"with {'+'.join(grabbing)} held a click is the desktop's")
-        where, decided_on = [step.point], action.transform.client
+        passing = isinstance(step, Move) and not self.ledger.buttons  # over whatever lies on its way
+        where, decided_on = [] if passing else [step.point], action.transform.client
         refusal = check_pointer(self._eyes, where, decided_on)
         if action.events or not action.aims or refusal is not None:
             return refusal

@@ -1,15 +1,18 @@
 """The verbs. A tool is a class, an action is an instance of one; its docstring is what the model reads of it.
 
-A bot gives a verb the game's word by subclassing it, and a key or a number the game's bounds::
+A bot gives a verb the game's word by subclassing it::
 
     class Reveal(Click):
         "Uncover a cell."
 
-    class Steer(PressKey):
+A verb of a bot's own is a class with fields and one method, which says what to do::
+
+    class Steer(Tool):
         "Steer the ship."
         key: Literal["a", "d"]
 
-A verb of a bot's own is a class with fields and one method::
+        def perform(self, hands: Hands, at: Point | None) -> None:
+            hands.hold(self.key, 0.3)
 
     class Swap(Tool):
         "Swap two gems."
@@ -26,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from actuation.keys import NavigationKey, denied, unknown_key
+from actuation.keys import Key, denied, unknown_key
 from perception.geometry import Point
 from perception.observation import CellRef, MarkRef, MarkTarget
 
@@ -159,9 +162,9 @@ class Move(Tool):
 
 
 class PressKey(Tool):
-    """Press a key. A bot names its own in a subclass."""
+    """Press a key."""
 
-    key: NavigationKey
+    key: Key
 
     def perform(self, hands: Hands, at: Point | None) -> None:
         """Press and release."""
@@ -169,9 +172,9 @@ class PressKey(Tool):
 
 
 class HoldKey(Tool):
-    """Hold a key down for some seconds. A bot names its own keys in a subclass."""
+    """Hold a key down for some seconds."""
 
-    key: NavigationKey
+    key: Key
     seconds: Annotated[float, Field(ge=0.1, le=5)]
 
     def perform(self, hands: Hands, at: Point | None) -> None:

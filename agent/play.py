@@ -136,7 +136,7 @@ def header(bot: Bot, model: Model, seed: int, hz: float) -> SessionHeader:
 
 
 class _Snapshot:
-    """Keeps the last observation that offered marks, and writes it as a picture at the end."""
+    """Keeps the last observation that offered marks, or the last where none did, and writes it as a picture."""
 
     def __init__(self, path: Path, watcher: Watcher | None) -> None:
         self._path = path
@@ -144,7 +144,7 @@ class _Snapshot:
         self._last: tuple[Observation, int | None] | None = None
 
     def __call__(self, record: TickRecord, seen: Observation | None) -> None:
-        if seen is not None and seen.marks:
+        if seen is not None and (seen.marks or self._last is None or not self._last[0].marks):
             self._last = (seen, record.target)
         if self._watcher is not None:
             self._watcher(record, seen)

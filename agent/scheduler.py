@@ -189,7 +189,8 @@ class Scheduler:
             if outcome == "confirmed" and target is not None:
                 self._perceiver.confirmed(last.seen, target)
             key = None if target is None else last.seen.mark(target).key
-            self._ladder.update(outcome, key, waited=last.action is not None and target is None)
+            if last.delivery is None or last.delivery.reason != "halted":  # while a person is there, nothing fails
+                self._ladder.update(outcome, key, waited=_waited(last))
             fields["verification"] = outcome
         fields["suppressed"] = list(self._ladder.suppressed)
 
@@ -254,6 +255,15 @@ class Scheduler:
             yield
         finally:
             self._times_ms[stage] = (self._clock.now_ns() - began_ns) / 1e6
+
+
+def _waited(last: _Last) -> bool:
+    """True when the tick before chose to send nothing."""
+    return (
+        last.action is not None
+        and last.action.target is None
+        and (last.delivery is None or last.delivery.gap_ms is None)
+    )
 
 
 def _news(decision: Decision, delivery: Delivery | None) -> str:

@@ -4,9 +4,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
+from actuation import Hands
+from actuation.guard import RefusalReason
 from agent.load import load_bot
 from agent.play import play
 from agent.session.reader import open_session
@@ -63,3 +66,19 @@ def test_the_code_of_the_perception_page_runs(number: int) -> None:
     needed = "" if number == 0 else "from pathlib import Path\n"
     done = subprocess.run([sys.executable, "-c", needed + code[number]], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_code_of_the_actuation_page_runs() -> None:
+    page = Path("actuation/README.md").read_text()
+    (source,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    made: dict[str, Any] = {"__name__": "page"}
+    exec(compile(source, "actuation/README.md", "exec", dont_inherit=True), made)  # noqa: S102 - our own page
+    hands = Hands(made["motion"])
+    made["Steer"](key="a").perform(hands, None)
+    assert hands.plan.pressed == {("key", "a")}
+    assert made["rules"].target_tolerance == 0.3
+
+
+def test_the_actuation_page_names_every_refusal() -> None:
+    page = Path("actuation/README.md").read_text()
+    assert [reason for reason in get_args(RefusalReason) if f"`{reason}`" not in page] == ["cancelled"]

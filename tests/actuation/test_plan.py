@@ -1,10 +1,9 @@
 """What tools ask for, as steps; and which keys there are."""
 
 import string
-from typing import Annotated, Literal
+from typing import Literal, get_args
 
 import pytest
-from pydantic import Field
 
 from actuation import (
     Chord,
@@ -27,8 +26,8 @@ from actuation import (
 from actuation import Move as MoveTo
 from actuation import Scroll as Wheel
 from actuation.aim import aims, resolve
-from actuation.keys import KEYSYMS, denied, strokes, unknown_key
-from actuation.plan import KeyDown, Move, Pause, Plan, Press, Release, Scroll
+from actuation.keys import KEYSYMS, Key, denied, strokes, unknown_key
+from actuation.plan import KeyDown, Move, Pause, Plan, Press, Release, Scroll, Travel
 from actuation.settings import Motion, Rules
 from agent.testing import frame, observation
 from grammar.engine import Verifier
@@ -60,7 +59,7 @@ def click(point: Point, button: str = "left") -> list[object]:
         (DoubleClick(mark=1), [*click(ONE), Pause(0.06), *click(ONE)]),
         (PressPointer(mark=1), [Press(ONE, "left")]),
         (ReleasePointer(), [Release("button", "left")]),
-        (MoveTo(mark=2), [Move(TWO)]),
+        (MoveTo(mark=2), [Travel(TWO, 0.0)]),
         (Wheel(mark=1, notches=-3), [Scroll(ONE, -3)]),
         (Wheel(mark=1, notches=0), []),
         (PressKey(key="left"), [KeyDown("left"), Pause(0.02), Release("key", "left")]),
@@ -75,10 +74,17 @@ def test_the_verbs(action: Tool, steps: list[object]) -> None:
 
 
 def test_a_drag_travels_on_a_straight_line_in_beats() -> None:
-    steps = plan(Drag(mark=1, onto=2)).steps
+    press, _, travel, *rest = plan(Drag(mark=1, onto=2)).steps
+    assert (press, travel, rest[-1]) == (Press(ONE, "left"), Travel(TWO, 0.1), Release("button", "left"))
+    assert isinstance(travel, Travel)
+    steps = travel.steps(ONE)
     assert [step.point for step in steps if isinstance(step, Move)] == [Point(113, 58), Point(119, 58), TWO]
-    assert sum(step.seconds for step in steps if isinstance(step, Pause)) == pytest.approx(0.1, abs=0.02)
-    assert (steps[0], steps[-1]) == (Press(ONE, "left"), Release("button", "left"))
+    assert sum(step.seconds for step in steps if isinstance(step, Pause)) == pytest.approx(0.1, abs=0.04)
+
+
+def test_a_click_travels_first_where_the_motion_says_so() -> None:
+    steps = plan(Click(mark=1), Motion(travel_s=0.2)).steps
+    assert steps[:2] == (Travel(ONE, 0.2), Press(ONE, "left"))
 
 
 def test_a_text_is_typed_a_key_at_a_time() -> None:
@@ -105,7 +111,7 @@ def test_a_tool_of_a_bots_own() -> None:
 
     steps = plan(Swap(first=2, second=1)).steps
     assert steps[0] == Press(Point(116, 65), "left")
-    assert steps[-3] == Move(Point(100, 65))
+    assert steps[-3] == Travel(Point(100, 65), 0)
 
 
 def test_a_cell_is_a_target_too() -> None:
@@ -131,20 +137,20 @@ def test_every_verb_has_a_grammar() -> None:
         assert language.decode(language.spell(action)) == action
 
 
-def test_a_key_may_be_narrowed() -> None:
-    class Steer(PressKey):
+def test_a_tool_with_keys_of_its_own() -> None:
+    class Steer(Tool):
         """Steer."""
 
-        key: Literal["a", "d"]  # type: ignore[assignment]
+        key: Literal["a", "d"]
 
-    class Hold(HoldKey):
-        """Hold it."""
+        def perform(self, hands: Hands, at: Point | None) -> None:
+            hands.hold(self.key, 0.3)
 
-        key: Literal["w"]  # type: ignore[assignment]
-        seconds: Annotated[float, Field(ge=1, le=2)]
+    assert plan(Steer(key="a")).steps[:2] == (KeyDown("a"), Pause(0.3))
 
-    assert plan(Steer(key="a")).steps[0] == KeyDown("a")
-    assert plan(Hold(key="w", seconds=2)).steps[1] == Pause(2)
+
+def test_the_keys_of_the_type_are_those_there_are() -> None:
+    assert set(get_args(Key)) == set(KEYSYMS) - {"win"}
 
 
 @pytest.mark.parametrize(

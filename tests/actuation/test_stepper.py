@@ -214,6 +214,20 @@ def test_a_drag_ends_where_the_window_moves_away_under_it() -> None:
     assert (why(drag), bench.kinds[-1], len(bench.stepper.ledger)) == ("moved", "release", 0)
 
 
+def test_the_pointer_travels_from_where_it_is() -> None:
+    bench = Bench(motion=Motion(travel_s=0.1))
+    bench.go(0.05)
+    bench.begin(Click(mark=1))
+    bench.go(0.2)
+    (first, second, last), rest = bench.dry.events[:3], bench.kinds[3:]
+    assert (first, second, last) == (
+        ("move", Point(640, 400).towards(ONE, 1 / 3)),
+        ("move", Point(640, 400).towards(ONE, 2 / 3)),
+        ("move", ONE),
+    )
+    assert rest == ["press", "release"]
+
+
 def test_the_second_click_of_two_is_checked_too() -> None:
     bench = Bench()
     twice = bench.begin(DoubleClick(mark=1))

@@ -1,8 +1,9 @@
 """A bot for tests of the loop."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
-from actuation.tools import Click, Tool, Wait
+from actuation.tools import Click, Done, GiveUp, Tool, Wait
 from agent.bot import Bot, Example, Game, Result
 from agent.testing import FixedDetector
 from perception.observation import Observation
@@ -14,7 +15,7 @@ class Buttons(Bot):
     name = "buttons"
     game = Game(title="Buttons")
     detector = FixedDetector({3: "Start", 8: "Quit"})
-    tools = (Click, Wait)
+    tools: ClassVar[tuple[type[Tool], ...]] = (Click, Wait)
     goal = "start the game"
     examples = (Example(marks={1: "Yes", 2: "No"}, goal="agree", action=Click(mark=1)),)
 
@@ -30,6 +31,13 @@ class Buttons(Bot):
     def script(self, seen: Observation) -> Tool:
         """The first button that may be named."""
         return Click(mark=seen.marks[0].number) if seen.marks else Wait()
+
+
+class Honest(Buttons):
+    """Lets the model say that it is over."""
+
+    name = "honest"
+    tools = (Click, Wait, Done, GiveUp)
 
 
 START = '{"tool":"click","target":"Start","mark":3}'

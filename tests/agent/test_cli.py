@@ -9,16 +9,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from actuation.x11_keyboard import X11Keyboard
 from agent.bot import Game
 from agent.desktop import game_window
 from agent.session.reader import open_session
-from agent.testing.victim import victim
+from agent.testing.victim import until, victim
 from perception.window import Desktop
 from tests.agent.commands import environment, one_message, onmark
 
@@ -239,9 +240,9 @@ def test_a_window_that_never_appears_is_named(own_display: str, tmp_path: Path) 
 
 
 @contextmanager
-def playing(session: Path, display: str, *words: str) -> Iterator[subprocess.Popen[str]]:
+def playing(session: Path, display: str, *words: str, bot: str = "examples/mines") -> Iterator[subprocess.Popen[str]]:
     """Mines being played on a display, a few ticks in."""
-    command = [sys.executable, "-m", "agent", "run", "examples/mines", "--session", str(session), *words]
+    command = [sys.executable, "-m", "agent", "run", bot, "--session", str(session), *words]
     process = subprocess.Popen(
         ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command],  # as from the background of a script
         env=environment(DISPLAY=display),
@@ -369,6 +370,38 @@ def test_signals_end_a_run_with_its_report(own_display: str, tmp_path: Path, sig
     assert "Run: stopped" in output
     assert code == 130
     assert not open_session(session).cut
+
+
+HOLDER = """
+from actuation import HoldKey, PressPointer, Wait
+from agent import Bot, Game
+from perception.detect.lattice import Lattice
+
+class Holder(Bot):
+    game = Game(title="Mines", command=("sgt-mines", "9x9n10#1"))
+    detector = Lattice(rows=9, columns=9)
+    tools = (HoldKey, PressPointer, Wait)
+    goal = "hold"
+
+    def script(self, seen):
+        return HoldKey(key="up", seconds=5)
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL, "--ticks"])
+def test_however_a_run_ends_nothing_is_held(own_display: str, tmp_path: Path, end: signal.Signals | str) -> None:
+    (tmp_path / "holder.py").write_text(HOLDER)
+    session, bot = tmp_path / "session", str(tmp_path / "holder.py")
+    limit = ["--ticks", "3"] if isinstance(end, str) else []
+    with closing(X11Keyboard()) as keyboard:
+        with playing(session, own_display, "--model", "scripted", "--hz", "4", *limit, bot=bot) as process:
+            if isinstance(end, signal.Signals):
+                assert keyboard.read().keys == {"up"}
+                process.send_signal(end)
+            process.communicate(timeout=60)
+        until(lambda: not keyboard.read().keys)
+    actions = [tick.delivery for tick in open_session(session).ticks if tick.delivery]
+    assert [(each.outcome, each.reason) for each in actions[:2]] == [("delivered", None), ("refused", "conflict")]
 
 
 def test_a_kill_loses_at_most_one_tick_and_leaves_nothing_running(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actuation.executor import Delivery
-from actuation.tools import Click, Wait
+from actuation.tools import Click, PressKey, Wait
 from agent.ladder import Ladder, Outcome
 from agent.testing import frame, observation
 from agent.verify import judge
@@ -57,6 +57,15 @@ def test_a_change_elsewhere_is_not_the_targets() -> None:
     before, after = observation({7: "safe"}), observation({7: "safe"})
     after.frame.pixels[200:, 200:] = 0
     assert judge(Click(mark=7), DELIVERED, before, after) == "refuted"
+
+
+def test_a_key_is_judged_by_the_whole_window() -> None:
+    before, after = observation({}), observation({})
+    after.frame.pixels[200, 200] = 0
+    sent = replace(DELIVERED, gap_ms=1.0)
+    assert judge(PressKey(key="left"), sent, before, after) == "confirmed"
+    assert judge(PressKey(key="left"), sent, before, before) == "refuted"
+    assert judge(PressKey(key="left"), REFUSED, before, after) == "inconclusive"
 
 
 def test_what_cannot_be_judged_counts_neither_way() -> None:

@@ -8,8 +8,10 @@ from itertools import chain, repeat
 import pytest
 
 from actuation.errors import UserHalt
-from actuation.executor import Delivery
-from actuation.tools import Click, Tool
+from actuation.executor import Delivery, Ended
+from actuation.tools import Click, HoldKey, Tool
+from agent.bot import Bot
+from agent.cli import EXIT_BY_ENDING
 from agent.clock import ManualClock
 from agent.models.base import Artifact, DecodeRequest, Dialect, Model, Prompt, Reply
 from agent.models.scripted import RandomModel, ScriptedModel
@@ -19,7 +21,7 @@ from perception.detect.base import Detected, Detector
 from perception.errors import NotObservable, WindowClosed
 from perception.observation import Frame, Mark, Observation
 from perception.perceiver import Perceiver
-from tests.agent.bots import QUIT, START, Buttons
+from tests.agent.bots import QUIT, START, Buttons, Honest
 
 
 class Run:
@@ -31,8 +33,9 @@ class Run:
         frames: Sequence[Frame | NotObservable],
         refusals: Sequence[str | None] = (),
         detector: Detector = Buttons.detector,
+        bot: Bot | None = None,
     ) -> None:
-        bot = Buttons()
+        bot = bot or Buttons()
         self.model = FixedReplies(chain(replies, repeat(START))) if isinstance(replies, Sequence) else replies
         self.actuator = DryActuator(refusals)
         self.recorder = MemoryRecorder()
@@ -107,6 +110,27 @@ def test_a_refused_delivery_reaches_the_next_prompt() -> None:
     assert "covered_by" not in run.prompts[0]
     assert "not delivered (covered_by)" in run.prompts[1]
     assert (report.refused, report.actions) == (1, 1)
+
+
+@pytest.mark.parametrize(("tool", "ending"), [("done", "done"), ("give_up", "gave_up")])
+def test_a_model_may_end_the_run_and_that_is_no_win(tool: str, ending: str) -> None:
+    run = Run([START, f'{{"tool":"{tool}"}}'], shades(5), bot=Honest())
+    report = run.scheduler.run(max_ticks=5)
+    assert (report.ending, report.ticks) == (ending, 2)
+    assert report.detail == "By the model's word; nothing else says so."
+    assert EXIT_BY_ENDING.get(ending, 1) == 1
+
+
+def test_what_ended_early_is_recorded_counted_and_told() -> None:
+    run = Run([START], shades(5))
+    lost = Ended(action=HoldKey(key="up", seconds=1), reason="not_foreground", detail="another window\nhas it")
+    endings = iter([[], [lost], []])
+    run.scheduler._actuator.ended = lambda: next(endings)  # type: ignore[method-assign]
+    report = run.scheduler.run(max_ticks=3)
+    says = "Your action hold_key ended early (not_foreground): another window has it."
+    assert [says in prompt for prompt in run.prompts] == [False, True, False]
+    assert [[each.reason for each in record.ended] for record in run.recorder.records] == [[], ["not_foreground"], []]
+    assert report.summary()["refused_for"] == "not_foreground 1"
 
 
 def test_a_dead_button_leaves_the_grammar() -> None:
