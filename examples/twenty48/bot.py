@@ -69,8 +69,10 @@ def tiles(seen: Observation) -> list[list[int]]:
 def best(rows: Rows) -> Direction | None:
     """The slide that leaves most empty, of those that move anything; the first of equals. None: nothing moves."""
     now = [list(row) for row in rows]
-    after = {direction: slid(rows, direction) for direction in DIRECTIONS}
-    empty = {direction: sum(row.count(0) for row in rows) for direction, rows in after.items() if rows != now}
+    after: dict[Direction, list[list[int]]] = {direction: slid(rows, direction) for direction in DIRECTIONS}
+    empty: dict[Direction, int] = {
+        direction: sum(row.count(0) for row in rows) for direction, rows in after.items() if rows != now
+    }
     return sorted(empty, key=lambda direction: -empty[direction])[0] if empty else None
 
 
