@@ -166,6 +166,8 @@ class Executor:
             UserHalt: the person at the desk stopped the agent.
             InputUnavailable: the display does not answer.
         """
+        if self._closing:
+            raise InputUnavailable("The executor is closed.", "Make a new one.")
         targets = aims(action, seen)
         point = targets[0].point if targets else None
         hands = Hands(self._motion, targets)

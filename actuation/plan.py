@@ -49,10 +49,10 @@ class Travel:
 
 @dataclass(frozen=True, slots=True)
 class Scroll:
-    """The wheel turns at a point, so many notches, up when positive."""
+    """The wheel turns by a notch at a point, in screen pixels: 1 is up, -1 down."""
 
     point: Point
-    notches: int
+    notch: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +136,7 @@ class Hands:
         self._aims = {aim.field: aim for aim in aims}
         self._steps: list[Step] = []
         self._text = ""
+        self._down: set[tuple[str, str]] = set()
 
     @property
     def plan(self) -> Plan:
@@ -172,12 +173,18 @@ class Hands:
         self.release(button)
 
     def press(self, point: Point, button: str = "left") -> None:
-        """Press a button; it stays down until it is released, or for the longest that is allowed."""
-        self._steps.append(Press(point, _button(button)))
+        """Press a button; it stays down until it is released, or for the longest that is allowed.
+
+        Raises:
+            ValueError: there is no such button, or this action holds it already.
+        """
+        self._goes_down("button", _button(button))
+        self._steps.append(Press(point, button))
 
     def release(self, button: str = "left") -> None:
-        """Release a button, where the pointer is."""
-        self._steps.append(Release("button", _button(button)))
+        """Release a button, where the pointer is; nothing happens where it is not held."""
+        self._down.discard(("button", _button(button)))
+        self._steps.append(Release("button", button))
 
     def move(self, point: Point, seconds: float | None = None) -> None:
         """Move the pointer, at once or in so many seconds."""
@@ -200,7 +207,7 @@ class Hands:
         """
         if not 1 <= abs(notches) <= MOST_NOTCHES:
             raise ValueError(f"expected 1 to {MOST_NOTCHES} notches up or down, found {notches}")
-        self._steps.append(Scroll(point, notches))
+        self._steps += [Scroll(point, 1 if notches > 0 else -1)] * abs(notches)
 
     def key(self, key: str) -> None:
         """Press and release a key.
@@ -225,12 +232,18 @@ class Hands:
             self.key_up(key)
 
     def key_down(self, key: str) -> None:
-        """Press a key; it stays down until it is released, or for the longest that is allowed."""
-        self._steps.append(KeyDown(_key(key)))
+        """Press a key; it stays down until it is released, or for the longest that is allowed.
+
+        Raises:
+            ValueError: there is no such key, or this action holds it already.
+        """
+        self._goes_down("key", _key(key))
+        self._steps.append(KeyDown(key))
 
     def key_up(self, key: str) -> None:
-        """Release a key."""
-        self._steps.append(Release("key", _key(key)))
+        """Release a key; nothing happens where it is not held."""
+        self._down.discard(("key", _key(key)))
+        self._steps.append(Release("key", key))
 
     def type(self, text: str) -> None:
         """Type a text, a key at a time. Refused unless the bot's rules allow it.
@@ -255,6 +268,11 @@ class Hands:
         if not 0 <= seconds <= 3600:
             raise ValueError(f"expected 0 to 3600 seconds, found {seconds}")
         self._steps.append(Pause(seconds))
+
+    def _goes_down(self, kind: str, name: str) -> None:
+        if (kind, name) in self._down:
+            raise ValueError(f"expected a {kind} that is up, found {name!r}, which this action holds already")
+        self._down.add((kind, name))
 
     def _arrive(self, point: Point) -> None:
         """Travel to where a button is to go down, if the motion says so."""

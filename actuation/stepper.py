@@ -11,7 +11,7 @@ from actuation.aim import Aim
 from actuation.backend import Backend
 from actuation.errors import InputUnavailable, UserHalt
 from actuation.guard import Eyes, Refusal, check_keyboard, check_pointer, check_target
-from actuation.keys import denied
+from actuation.keys import MODIFIERS, denied
 from actuation.ledger import Held, Ledger, Watcher
 from actuation.person import Keyboard, Person
 from actuation.plan import BEAT_S, KeyDown, Move, Pause, Plan, Press, Release, Scroll, Step, Travel, goes_down
@@ -128,7 +128,8 @@ class Stepper:
         try:
             self._look_after()
             for action in tuple(self._running):
-                while not action.over and action.due_s <= self._now_s():
+                until_s = self._now_s() + BEAT_S  # what has many steps does not keep the others waiting
+                while not action.over and action.due_s <= self._now_s() < until_s:
                     self._take(action)
         except Exception as problem:
             with contextlib.suppress(InputUnavailable):
@@ -167,7 +168,7 @@ class Stepper:
             return Refusal(reason="halted", detail=self.person.says)
         if plan.text and not self._rules.text_entry:
             return Refusal(reason="denied", detail="text entry is off")
-        if plan.pressed and self._pace_s(1, self._now_s()) > 0:
+        if plan.pressed and self._pace_s(self._now_s()) > 0:
             return Refusal(reason="rate", detail=f"{self._rules.per_second} presses in a second are the most")
         for keys in plan.combinations:
             never = denied(keys | self.ledger.keys, (*self._rules.denied, self._rules.panic))
@@ -192,6 +193,8 @@ class Stepper:
         for kind, name in sorted(plan.pressed):
             if (kind, name) in taken or self.ledger.find(kind, name) is not None:
                 return Refusal(reason="conflict", detail=f"the {kind} {name!r} is held already")
+        if plan.text and self.ledger.keys.intersection(MODIFIERS):
+            return Refusal(reason="conflict", detail="with a modifier held another text would be typed")
         if plan.points and any(action.plan.points for action in self._running):
             return Refusal(reason="conflict", detail="the pointer is under way")
         return None
@@ -204,7 +207,7 @@ class Stepper:
 
     def _take(self, action: Running) -> None:
         """Take one step, unless it must wait or is refused."""
-        step, now = action.left[0], self._now_s()
+        step, now = action.plan.steps[action.done], self._now_s()
         if isinstance(step, Travel):
             moves = step.steps(self.person.pointer or step.point)
             action.plan = replace(action.plan, steps=(*action.plan.steps[: action.done], *moves, *action.left[1:]))
@@ -228,20 +231,18 @@ class Stepper:
             if not isinstance(step, Release):
                 action.gap_s = max(action.gap_s, self._now_s() - now)
         action.done += 1
-        action.over = not action.left
+        action.over = action.done == len(action.plan.steps)
 
     def _wait_s(self, step: Step, now: float) -> float:
         """How long a step must wait for the presses before it."""
-        many = abs(step.notches) if isinstance(step, Scroll) else int(goes_down(step) is not None)
-        if not many or not self._presses:
+        if not self._presses or not (isinstance(step, Scroll) or goes_down(step)):
             return 0.0
-        return max(self._presses[-1] + self._motion.spacing_s - now, self._pace_s(many, now))
+        return max(self._presses[-1] + self._motion.spacing_s - now, self._pace_s(now))
 
-    def _pace_s(self, presses: int, now: float) -> float:
-        """How long so many presses must wait, so that no second sees more than are allowed."""
-        recent = [moment for moment in self._presses if now - moment < 1]
-        over = min(len(recent) + presses - self._rules.per_second, len(recent))
-        return recent[over - 1] + 1 - now if over > 0 else 0.0
+    def _pace_s(self, now: float) -> float:
+        """How long one more press must wait, so that no second sees more than are allowed."""
+        full = len(self._presses) == self._rules.per_second
+        return self._presses[0] + 1 - now if full else 0.0
 
     def _checked(self, action: Running, step: Step) -> Refusal | None:
         """Why a step is not taken, asked at the last moment."""
@@ -279,8 +280,8 @@ class Stepper:
             self._backend.key_down(step.key)
         elif isinstance(step, Press | Move | Scroll):
             self._point(action, step)
-        many = abs(step.notches) if isinstance(step, Scroll) else int(pressed is not None)
-        self._presses.extend([self._now_s()] * many)
+        if pressed is not None or isinstance(step, Scroll):
+            self._presses.append(self._now_s())
 
     def _point(self, action: Running, step: Press | Move | Scroll) -> None:
         place = action.transform.screen_to_input(step.point)
@@ -290,7 +291,7 @@ class Stepper:
         elif isinstance(step, Move):
             self._backend.move(place)
         else:
-            self._backend.scroll(place, step.notches)
+            self._backend.scroll(place, step.notch)
         self.person.we_moved_to(step.point)
 
     def _end(self, number: int, why: Refusal) -> None:

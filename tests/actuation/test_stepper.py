@@ -293,6 +293,45 @@ def test_no_second_sees_more_presses_than_are_allowed() -> None:
     assert (text.over, why(text), bench.kinds.count("key_down")) == (True, None, 8)
 
 
+def test_a_text_is_not_typed_while_a_modifier_is_held() -> None:
+    bench = Bench(Rules(text_entry=True))
+    hands = Hands(Motion())
+    hands.hold("shift", 1)
+    bench.stepper.begin(Running(number=50, plan=hands.plan))
+    bench.go(0.1)
+    assert why(bench.begin(TypeText(text="go"))) == "conflict"
+
+
+def test_the_wheel_turns_a_notch_at_a_time_within_the_rate() -> None:
+    bench = Bench(Rules(per_second=4))
+    scroll = bench.begin(Scroll(mark=1, notches=6))
+    bench.go(0.9)
+    assert bench.dry.events == [("scroll", ONE, 1)] * 4
+    bench.go(1)
+    assert (scroll.over, len(bench.dry.events)) == (True, 6)
+
+
+def test_an_action_of_many_steps_does_not_keep_others_waiting() -> None:
+    bench = Bench()
+    hold = bench.begin(HoldKey(key="up", seconds=0.2))
+    hands = Hands(Motion())
+    for _ in range(5000):
+        hands.move(ONE)
+    moves = Running(number=50, plan=hands.plan, transform=SEEN.frame.transform)
+    bench.stepper.begin(moves)
+    move = bench.dry.move
+
+    def slowly(point: Point) -> None:
+        bench.now += 0.001
+        move(point)
+
+    bench.dry.move = slowly  # type: ignore[method-assign]
+    while not hold.over:
+        bench.stepper.step()
+        bench.now += 0.001
+    assert not moves.over
+
+
 def test_presses_keep_their_distance() -> None:
     bench = Bench(motion=Motion(spacing_s=0.2))
     bench.begin(PressKey(key="left"))
