@@ -170,7 +170,7 @@ class Executor:
             raise InputUnavailable("The executor is closed.", "Make a new one.")
         targets = aims(action, seen)
         point = targets[0].point if targets else None
-        hands = Hands(self._motion, targets)
+        hands = Hands(self._motion, {aim.field: aim.point for aim in targets})
         action.perform(hands, point)
         self._number += 1
         running = Running(number=self._number, plan=hands.plan, aims=targets, transform=seen.frame.transform)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
-from actuation.aim import Aim
 from actuation.keys import strokes, unknown_key
 from actuation.settings import Motion
 from perception.geometry import Point
@@ -128,12 +128,12 @@ class Hands:
 
     Args:
         motion: the times.
-        aims: the action's targets, by the field that names them.
+        targets: where on the screen the action's targets are, by the field that names them.
     """
 
-    def __init__(self, motion: Motion, aims: Sequence[Aim] = ()) -> None:
+    def __init__(self, motion: Motion, targets: Mapping[str, Point] = MappingProxyType({})) -> None:
         self._motion = motion
-        self._aims = {aim.field: aim for aim in aims}
+        self._targets = targets
         self._steps: list[Step] = []
         self._text = ""
         self._down: set[tuple[str, str]] = set()
@@ -149,9 +149,9 @@ class Hands:
         Raises:
             KeyError: the field names no target; says which do.
         """
-        if field not in self._aims:
-            raise KeyError(f"expected a field that names a target, out of {sorted(self._aims)}, found {field!r}")
-        return self._aims[field].point
+        if field not in self._targets:
+            raise KeyError(f"expected a field that names a target, out of {sorted(self._targets)}, found {field!r}")
+        return self._targets[field]
 
     def click(self, point: Point, button: str = "left") -> None:
         """Press and release a button: ``left``, ``middle`` or ``right``.

@@ -25,16 +25,14 @@ A verb of a bot's own is a class with fields and one method, which says what to 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from actuation.keys import Key, denied, unknown_key
+from actuation.plan import Hands
 from perception.geometry import Point
 from perception.observation import CellRef, MarkRef, MarkTarget
-
-if TYPE_CHECKING:
-    from actuation.plan import Hands
 
 Verdict = Literal["done", "gave_up"]
 

@@ -42,7 +42,7 @@ MOTION = Motion(press_s=0.02, drag_s=0.1)
 
 def plan(action: Tool, motion: Motion = MOTION) -> Plan:
     targets = aims(action, SEEN)
-    hands = Hands(motion, targets)
+    hands = Hands(motion, {aim.field: aim.point for aim in targets})
     action.perform(hands, targets[0].point if targets else None)
     return hands.plan
 

@@ -99,7 +99,7 @@ class Bench:
 
     def begin(self, action: Tool) -> Running:
         targets = aims(action, SEEN)
-        hands = Hands(self.motion, targets)
+        hands = Hands(self.motion, {aim.field: aim.point for aim in targets})
         action.perform(hands, targets[0].point if targets else None)
         self.number += 1
         running = Running(number=self.number, plan=hands.plan, aims=targets, transform=SEEN.frame.transform)
