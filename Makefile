@@ -24,7 +24,7 @@ help:
 	@echo "make play   play Mines with the embedded model (BOT=..., SEED=..., MODEL=scripted)"
 	@echo "make test   checks and tests"
 	@echo "make check  ruff, mypy, pyright, import-linter"
-	@echo "make bench  benchmarks: the grammar beside its peers; perception on labelled frames, and its times; games won"
+	@echo "make bench  benchmarks: the grammar beside its peers; perception and input, and their times; games won"
 	@echo "make setup  the virtual environment with everything for development"
 
 play: system $(VENV)/play.ok $(if $(filter embedded,$(MODEL)),weights)
@@ -48,6 +48,7 @@ bench: system-test $(VENV)/bench.ok weights
 	$(BIN)/python -m tests.bench.perception --check || missed=1; \
 	$(BIN)/onmark bench perception --check || missed=1; \
 	$(BIN)/python -m tests.bench.sensors || missed=1; \
+	$(BIN)/python -m tests.bench.actuation --check || missed=1; \
 	$(BIN)/onmark eval $(BOT) --check || missed=1; \
 	exit $$missed
 

@@ -1,13 +1,19 @@
 """Complaints about bots re-enacted: real windows, real input, and what must follow."""
 
 import time
+from contextlib import closing
 
 import pytest
+from Xlib import X, display
 
 from actuation import Click, Executor, HoldKey, PressKey, PressPointer, Rules
 from actuation.errors import UserHalt
+from agent.bot import Game
+from agent.desktop import game_window
 from agent.testing.hostile import TARGET, TROUBLES, Scene, Trouble
 from agent.testing.victim import until, victim, xdotool
+from perception.x11 import X11Desktop
+from tests.perception.test_x11 import menus
 
 
 def hands(scene: Scene) -> Executor:
@@ -32,6 +38,36 @@ def test_without_trouble_it_is_one_click(scene: Scene) -> None:
     ]
     assert delivery.gap_ms is not None
     assert 0 < delivery.gap_ms < 1000
+
+
+def test_an_overlay_that_lets_clicks_through_takes_none(real_input: str) -> None:
+    with Scene.new(rules=Rules(target_tolerance=1)) as scene, closing(display.Display()) as program:
+        seen = scene.look()
+        client = scene.window.state().client
+        place = TARGET.moved(client.left, client.top)
+        root = program.screen().root
+        overlay = root.create_window(place.left, place.top, 16, 16, 0, X.CopyFromParent, override_redirect=True)
+        overlay.map()
+        program.sync()
+        until(lambda: scene.window.taker(place.center) != "")
+        assert hands(scene).submit(Click(mark=1), seen).reason == "covered_by"
+        union, of_input = 0, 2
+        overlay.shape_rectangles(union, of_input, 0, 0, 0, [])
+        program.sync()
+        until(lambda: scene.window.taker(place.center) == "")
+        assert hands(scene).submit(Click(mark=1), seen).outcome == "delivered"
+
+
+def test_the_games_own_menu_takes_clicks_for_it(desktop: X11Desktop) -> None:
+    with game_window(Game(title="Mines", command=("sgt-mines", "9x9n10#1")), 1, desktop) as mines:
+        until(lambda: mines.state().foreground)
+        client = mines.state().client
+        assert mines.taker(client.center) == ""
+        menu_bar, entry = client.pixel(20, 12), client.pixel(30, 60)
+        xdotool("mousemove", menu_bar.x, menu_bar.y, "click", 1)
+        until(lambda: len(menus(desktop, client)) > 0)
+        assert mines.taker(entry) == ""
+        xdotool("key", "Escape")
 
 
 def test_the_kit_finds_an_agent_out(scene: Scene) -> None:
