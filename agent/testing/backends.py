@@ -26,7 +26,7 @@ from perception.geometry import Box
 from perception.window import Window, open_desktop
 
 CLICKS = 500
-PRESS_S = 0.005
+PRESS_S = 0.02  # down, and up again: on a busy machine a window manager lost one of 500 clicks of 0.005 s
 WAIT_S = 5.0
 BUTTON_NUMBERS = {"left": 1, "middle": 2, "right": 3}
 WHEEL = {1: 4, -1: 5}  # the buttons that an X server turns a notch up and down into
@@ -62,6 +62,7 @@ def _check_clicks(backend: Backend, game: Victim, client: Box, clicks: int) -> N
         backend.press(client.pixel(x, y), button)
         time.sleep(PRESS_S)
         backend.release(button)
+        time.sleep(PRESS_S)
         expected += [(kind, x, y, BUTTON_NUMBERS[button]) for kind in ("press", "release")]
     _require(game, expected, lambda e: (e["kind"], e["x"], e["y"], e["detail"]))
 

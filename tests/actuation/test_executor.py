@@ -10,7 +10,7 @@ from actuation.backend import DryRun
 from actuation.errors import InputUnavailable, UserHalt
 from actuation.executor import Executor
 from actuation.plan import Hands
-from actuation.settings import Rules
+from actuation.settings import Motion, Rules
 from actuation.tools import Click, HoldKey, PressPointer, RightClick, Tool, Wait
 from agent.testing import StillEyes, observation
 from agent.testing.hostile import Scene
@@ -218,7 +218,7 @@ def test_a_glance_is_one_threads(scene: Scene) -> None:
 
 
 def test_three_hundred_clicks_arrive_at_their_pixel(real_input: str) -> None:
-    with Scene.new(rules=Rules(per_second=1000, target_tolerance=1)) as scene:
+    with Scene.new(rules=Rules(per_second=1000, target_tolerance=1), motion=Motion(spacing_s=0.04)) as scene:
         frame = scene.look().frame
         assert scene.executor is not None
         spots = [(i % 290 + 5, i * 7 % 190 + 5) for i in range(300)]
