@@ -148,7 +148,6 @@ class Executor:
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
         self._waiting: dict[int, tuple[Running, Future[Running]]] = {}
         self._actions: dict[int, Tool] = {}
-        self._ended: list[Ended] = []
         self._broken: BaseException | None = None
         self._closing = False
         self._number = 0
@@ -158,7 +157,8 @@ class Executor:
     def submit(self, action: Tool, seen: Observation, tick: int = 0) -> Delivery:
         """Deliver an action, or refuse it with a typed reason. Nothing is clamped.
 
-        Returns when all of it is delivered; of what takes longer than 0.4 s when it has begun.
+        Returns when all of it is delivered. What takes longer than 0.4 s goes on after that; ``ended`` tells of it if
+        it comes to nothing.
 
         Raises:
             KeyError: it names a target that the observation does not hold.
@@ -256,9 +256,11 @@ class Executor:
         self._waiting[running.number] = (running, answer)
 
     def _answer(self) -> None:
-        """Answer those whose action is over, or has begun and takes long."""
+        """Answer those whose action is over, or takes long: nobody waits for it, whatever it waits for."""
+        now_s = self._now_s()
         for number, (running, answer) in tuple(self._waiting.items()):
-            if running.over or (running.events and running.left_s(self._now_s()) > LONG_S):
+            long = now_s - running.began_s > LONG_S or (running.events and running.left_s(now_s) > LONG_S)
+            if running.over or long:
                 del self._waiting[number]
                 answer.set_result(running)
                 if running.refusal is not None:

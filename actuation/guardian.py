@@ -22,7 +22,7 @@ from typing import IO, BinaryIO
 
 from actuation.backend import Backend, PyAutoGui
 from actuation.errors import InputUnavailable
-from actuation.keys import MODIFIERS
+from actuation.keys import modifiers_last
 
 CURE = "Try again; if it recurs, run `python -m actuation.guardian` by hand to see why."
 PATIENCE_S = 5  # for the releases at the end; a display that died with the agent would be waited for without end
@@ -117,7 +117,7 @@ def _lines(ledger: BinaryIO, held: list[tuple[str, str]]) -> Iterator[str | None
 
 
 def _release(held: list[tuple[str, str]], backend: Backend) -> None:
-    for kind, name in sorted([*reversed(held)], key=lambda entry: entry[1] in MODIFIERS):
+    for kind, name in modifiers_last(held, lambda entry: entry[1]):
         if kind == "button":
             backend.release(name)
         else:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import difflib
 import string
-from collections.abc import Collection, Iterable
-from typing import Literal
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
 
 MODIFIERS = ("shift", "ctrl", "alt", "win")
 
@@ -90,6 +92,11 @@ def strokes(character: str) -> tuple[str, ...] | None:
     if key in SHIFTED:
         return ("shift", SHIFTED[key])
     return (key,) if key in KEYSYMS else None
+
+
+def modifiers_last(down: Sequence[T], name: Callable[[T], str]) -> list[T]:
+    """In which order to release what is down: what went down last first, but modifiers after all else."""
+    return sorted([*reversed(down)], key=lambda each: name(each) in MODIFIERS)
 
 
 def denied(held: Iterable[str], more: Iterable[Collection[str]] = ()) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from actuation.keys import MODIFIERS
+from actuation.keys import modifiers_last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Ledger:
 
     def in_order_of_release(self) -> list[Held]:
         """All that is held: modifiers last, else what went down last first."""
-        return sorted([*reversed(self._held)], key=lambda held: held.name in MODIFIERS)
+        return modifiers_last(self._held, lambda held: held.name)
 
     def overdue(self, now_s: float, most_s: float) -> list[Held]:
         """What has been held for longer than is allowed."""

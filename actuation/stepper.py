@@ -34,6 +34,7 @@ class Running:
         transform: of the capture that it was decided on.
         done: steps that were taken.
         events: of these, those that sent something.
+        began_s: when it was taken on.
         due_s: when the next step is to be taken.
         gap_s: longest time from the first question of a check to the end of the event that it was for.
         refusal: why it ended before its end.
@@ -46,6 +47,7 @@ class Running:
     transform: Transform = field(default_factory=lambda: Transform(client=Box(0, 0, 0, 0), captured=Box(0, 0, 0, 0)))
     done: int = 0
     events: int = 0
+    began_s: float = 0.0
     due_s: float = 0.0
     gap_s: float = 0.0
     refusal: Refusal | None = None
@@ -115,7 +117,7 @@ class Stepper:
         if action.refusal is not None:
             action.over = True
             return
-        action.due_s = self._now_s()
+        action.began_s = action.due_s = self._now_s()
         self._running.append(action)
 
     def step(self) -> None:

@@ -4,13 +4,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
 from actuation import Hands
 from actuation.guard import RefusalReason
-from agent.load import load_bot
+from agent.load import load_bot, load_type
 from agent.play import play
 from agent.session.reader import open_session
 
@@ -68,15 +68,15 @@ def test_the_code_of_the_perception_page_runs(number: int) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_code_of_the_actuation_page_runs() -> None:
+def test_the_code_of_the_actuation_page_runs(tmp_path: Path) -> None:
     page = Path("actuation/README.md").read_text()
     (source,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    made: dict[str, Any] = {"__name__": "page"}
-    exec(compile(source, "actuation/README.md", "exec", dont_inherit=True), made)  # noqa: S102 - our own page
-    hands = Hands(made["motion"])
-    made["Steer"](key="a").perform(hands, None)
+    (tmp_path / "page.py").write_text(source)
+    motion, rules, steer = (load_type(f"{tmp_path}/page.py:{name}") for name in ("motion", "rules", "Steer"))
+    hands = Hands(motion)
+    steer(key="a").perform(hands, None)
     assert hands.plan.pressed == {("key", "a")}
-    assert made["rules"].target_tolerance == 0.3
+    assert rules.target_tolerance == 0.3
 
 
 def test_the_actuation_page_names_every_refusal() -> None:

@@ -1,7 +1,6 @@
 """The executor: what it answers and when, dry, and for real onto a window that writes down what it gets."""
 
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +13,7 @@ from actuation.settings import Motion, Rules
 from actuation.tools import Click, HoldKey, PressPointer, RightClick, Tool, Wait
 from agent.testing import StillEyes, observation
 from agent.testing.hostile import Scene
+from agent.testing.victim import until
 from perception.errors import WindowClosed
 from perception.geometry import Box, Point, Transform
 from perception.glance import Glance
@@ -119,6 +119,36 @@ def test_what_takes_long_is_delivered_when_it_has_begun(executor: Executor, dry:
     assert executor.ended() == []
 
 
+class Late(Click):
+    """Click after a while."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        assert at is not None
+        hands.wait(0.6)
+        hands.click(at)
+
+
+class Restless(Click):
+    """Move without a pause, for longer than a tick."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        assert at is not None
+        for _ in range(10**5):
+            hands.move(at)
+
+
+@pytest.mark.parametrize("tool", [Late, Restless])
+def test_nobody_waits_for_what_takes_long_whatever_it_waits_for(
+    executor: Executor, dry: DryRun, tool: type[Click]
+) -> None:
+    assert executor.submit(tool(mark=7), SEEN).outcome == "delivered"
+    assert dry.pressed == []
+    assert len(dry.events) < 10**5
+    if tool is Late:
+        until(lambda: len(dry.pressed) == 1)
+    executor.release_all()
+
+
 def test_what_was_sent_before_a_refusal_is_told() -> None:
     class Covered(DryRun):
         """A pop-up comes with the first release."""
@@ -171,7 +201,7 @@ class Dead(DryRun):
 def test_what_could_not_be_released_is_tried_again_and_told() -> None:
     executor = Executor(Dead(), StillEyes(), rules=Rules(max_hold_s=0.1))
     executor.submit(HoldKey(key="up", seconds=5), SEEN)
-    time.sleep(0.3)
+    until(lambda: executor._broken is not None)
     with pytest.raises(InputUnavailable, match="The X display failed"):
         executor.submit(Wait(), SEEN)
     for _ in range(2):
