@@ -13,7 +13,7 @@ from perception.geometry import Box, Point
 from perception.observation import CellTarget, Frame, MarkTarget, Observation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Aim:
     """One target of an action.
 
@@ -21,23 +21,15 @@ class Aim:
         field: the action's field that names it.
         point: where the action goes, in screen pixels.
         box: the target, in capture pixels.
-        frame: the capture that it was decided on.
+        on_screen: the same, in screen pixels.
+        pixels: what it looked like, ``(height, width, 3)``, BGR.
     """
 
     field: str
     point: Point
     box: Box
-    frame: Frame
-
-    @property
-    def on_screen(self) -> Box:
-        """The target, in screen pixels."""
-        return self.frame.transform.box_to_screen(self.box)
-
-    @property
-    def pixels(self) -> NDArray[np.uint8]:
-        """What it looked like, ``(height, width, 3)``, BGR."""
-        return self.frame.patch(self.box)
+    on_screen: Box
+    pixels: NDArray[np.uint8]
 
     @cached_property
     def digest(self) -> str:
@@ -72,5 +64,11 @@ def resolve(action: Tool, seen: Observation) -> Point | None:
 
 
 def _aim(action: Tool, field: str, box: Box, seen: Observation) -> Aim:
-    point = seen.frame.transform.to_screen(box.at(*action.spot))
-    return Aim(field=field, point=point, box=box, frame=seen.frame)
+    transform = seen.frame.transform
+    return Aim(
+        field=field,
+        point=transform.to_screen(box.at(*action.spot)),
+        box=box,
+        on_screen=transform.box_to_screen(box),
+        pixels=seen.frame.patch(box),
+    )

@@ -26,7 +26,7 @@ from actuation.keys import modifiers_last
 
 CURE = "Try again; if it recurs, run `python -m actuation.guardian` by hand to see why."
 PATIENCE_S = 5  # for the releases at the end; a display that died with the agent would be waited for without end
-OVERDUE_S = 0.25  # a sign comes every 0.01 s; while perception works one was 0.071 s late at worst
+OVERDUE_S = 0.035  # a sign comes every 0.01 s
 
 
 class Guardian:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from actuation.aim import Aim
@@ -21,6 +21,21 @@ from perception.geometry import Box, Transform
 TAKEN_FOR_DEAD = Refusal(reason="halted", detail="the agent stood still for too long, and all was released")
 SIGN_OF_LIFE_S = 0.01  # while something is held
 GRABBING = frozenset({"alt", "win"})  # with one of them held, a window manager takes a click for itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Performed:
+    """What became of an action.
+
+    Attributes:
+        refusal: why it ended before its end. None: it did not.
+        events: steps that sent something.
+        gap_s: longest time from the first question of a check to the end of the event that it was for.
+    """
+
+    refusal: Refusal | None
+    events: int
+    gap_s: float
 
 
 @dataclass(kw_only=True, eq=False)
@@ -52,6 +67,11 @@ class Running:
     gap_s: float = 0.0
     refusal: Refusal | None = None
     over: bool = False
+
+    @property
+    def performed(self) -> Performed:
+        """What became of it so far."""
+        return Performed(refusal=self.refusal, events=self.events, gap_s=self.gap_s)
 
     @property
     def left(self) -> tuple[Step, ...]:
@@ -157,7 +177,7 @@ class Stepper:
         self._running = []
         self._let_go(self.ledger.in_order_of_release())
 
-    def cancel(self, numbers: Sequence[int]) -> None:
+    def cancel(self, numbers: Collection[int]) -> None:
         """End actions, and release what they hold."""
         for number in self.numbers.intersection(numbers):
             self._end(number, Refusal(reason="cancelled", detail="it was cancelled"))

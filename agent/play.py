@@ -9,10 +9,8 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from actuation.backend import PyAutoGui
 from actuation.executor import Executor
-from actuation.guardian import Guardian
-from actuation.person import Keyboard
+from actuation.process import StepProcess
 from agent.bot import Bot, asked
 from agent.clock import SystemClock
 from agent.desktop import Notice, display, game_window, unheard
@@ -24,14 +22,13 @@ from agent.scheduler import Scheduler, Watcher
 from agent.session.records import SessionHeader, TickRecord
 from agent.session.writer import SessionWriter
 from grammar.shape import wire_name
-from perception.glance import Glance
 from perception.image import write_png
 from perception.live import LiveWindow
 from perception.observation import Observation
 from perception.overlay import draw
 from perception.perceiver import Perceiver
 from perception.watch import Watched
-from perception.window import on_x11, open_desktop
+from perception.window import open_desktop
 
 RECORDED_DEPENDENCIES = ("llguidance", "mss", "numpy", "opencv-python", "pyautogui", "pydantic")
 
@@ -83,17 +80,9 @@ def play(
         window = stack.enter_context(game_window(bot.game, seed, desktop, notice))
         clock = SystemClock()
         live = stack.enter_context(closing(LiveWindow(window, clock.now_ns)))
-        guardian = stack.enter_context(closing(Guardian()))
         source = Watched(live, sleep=clock.sleep, answers=live.answers, moves_every_s=bot.moves_every_s)
-        hands = Executor(
-            PyAutoGui(),
-            stack.enter_context(closing(Glance(window.id))),
-            motion=bot.motion,
-            rules=bot.rules,
-            guardian=guardian,
-            keyboard=stack.enter_context(_keyboard()),
-        )
-        executor = stack.enter_context(closing(hands))
+        steps = StepProcess(window.id, motion=bot.motion, rules=bot.rules)
+        executor = stack.enter_context(closing(Executor(steps)))
         recorder = SessionWriter(folder, header(bot, ready, seed, hz))
         snapshot = _Snapshot(folder / "last.png", watcher)
         perceiver = Perceiver(source, bot.detector, asked(bot.candidates), bot.sensors)
@@ -154,18 +143,6 @@ class _Snapshot:
         if self._last is not None:
             with contextlib.suppress(OSError):
                 write_png(self._path, draw(*self._last))
-
-
-@contextmanager
-def _keyboard() -> Iterator[Keyboard | None]:
-    """The display's own state of mouse and keyboard. None: this system has no such question."""
-    if not on_x11():
-        yield None
-        return
-    from actuation.x11_keyboard import X11Keyboard
-
-    with closing(X11Keyboard()) as keyboard:
-        yield keyboard
 
 
 @contextmanager

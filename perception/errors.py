@@ -14,7 +14,7 @@ CurableError               says what was found and what to do
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from perception.observation import Frame
 
@@ -49,6 +49,16 @@ class CurableError(Exception):
         super().__init__(f"{problem} {cure}".strip())
         self.problem = problem
         self.cure = cure
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whole on its way between processes, whatever a subclass is made of."""
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[CurableError], args: tuple[Any, ...], attributes: dict[str, Any]) -> CurableError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class PerceptionError(CurableError):

@@ -32,10 +32,9 @@ import pytest
 from Xlib import X, display
 
 from actuation import backend
-from actuation.backend import PyAutoGui
 from actuation.executor import Delivery, Executor
 from actuation.guard import RefusalReason
-from actuation.guardian import Guardian
+from actuation.process import StepProcess
 from actuation.settings import Motion, Rules
 from actuation.x11_keyboard import X11Keyboard
 from agent.desktop import display as own_display_of
@@ -43,7 +42,6 @@ from agent.testing.victim import Victim, until, victim, xdotool
 from perception.capture import Capture
 from perception.errors import WindowClosed
 from perception.geometry import Box, Point
-from perception.glance import Glance
 from perception.live import LiveWindow
 from perception.observation import Mark, Observation
 from perception.window import Desktop, Window, open_desktop
@@ -88,15 +86,7 @@ class Scene:
             window = desktop.find(GAME)
             window.activate()
             until(lambda: window.state().foreground)
-            hands = Executor(
-                PyAutoGui(),
-                stack.enter_context(closing(Glance(window.id))),
-                motion=motion,
-                rules=rules,
-                guardian=stack.enter_context(closing(Guardian())),
-                keyboard=stack.enter_context(closing(X11Keyboard())),
-            )
-            executor = stack.enter_context(closing(hands))
+            executor = stack.enter_context(closing(Executor(StepProcess(window.id, motion=motion, rules=rules))))
             yield cls(desktop=desktop, window=window, game=game, executor=executor)
 
     def look(self) -> Observation:

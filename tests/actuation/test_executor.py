@@ -10,6 +10,7 @@ from actuation.errors import InputUnavailable, UserHalt
 from actuation.executor import Executor
 from actuation.plan import Hands
 from actuation.settings import Motion, Rules
+from actuation.thread import StepThread
 from actuation.tools import Click, HoldKey, PressPointer, RightClick, Tool, Wait
 from agent.testing import StillEyes, observation
 from agent.testing.hostile import Scene
@@ -34,7 +35,7 @@ def eyes() -> StillEyes:
 
 @pytest.fixture
 def executor(dry: DryRun, eyes: StillEyes) -> Iterator[Executor]:
-    made = Executor(dry, eyes)
+    made = Executor(StepThread(dry, eyes))
     yield made
     made.close()
 
@@ -167,7 +168,7 @@ def test_what_was_sent_before_a_refusal_is_told() -> None:
             hands.click(at)
 
     looking = StillEyes()
-    executor = Executor(Covered(), looking)
+    executor = Executor(StepThread(Covered(), looking))
     delivery = executor.submit(Twice(mark=7), SEEN)
     executor.close()
     assert (delivery.reason, delivery.detail) == ("covered_by", "covered by Pop-up, after 2 of its events")
@@ -183,7 +184,7 @@ class Sticky(DryRun):
 
 def test_whatever_happens_the_button_is_released() -> None:
     sticky = Sticky()
-    executor = Executor(sticky, StillEyes())
+    executor = Executor(StepThread(sticky, StillEyes()))
     with pytest.raises(UserHalt):
         executor.submit(Click(mark=7), SEEN)
     executor.release_all()
@@ -199,18 +200,19 @@ class Dead(DryRun):
 
 
 def test_what_could_not_be_released_is_tried_again_and_told() -> None:
-    executor = Executor(Dead(), StillEyes(), rules=Rules(max_hold_s=0.1))
+    steps = StepThread(Dead(), StillEyes(), rules=Rules(max_hold_s=0.1))
+    executor = Executor(steps)
     executor.submit(HoldKey(key="up", seconds=5), SEEN)
-    until(lambda: executor._broken is not None)
+    until(lambda: steps._broken is not None)
     with pytest.raises(InputUnavailable, match="The X display failed"):
         executor.submit(Wait(), SEEN)
     for _ in range(2):
         with pytest.raises(InputUnavailable, match="The X display failed"):
             executor.release_all()
-    assert executor._stepper.ledger.keys == {"up"}
+    assert executor.held()[0] == {"up"}
     with pytest.raises(InputUnavailable):
         executor.close()
-    assert not executor._thread.is_alive()
+    assert not steps._thread.is_alive()
 
 
 def test_all_input_comes_from_one_thread(eyes: StillEyes) -> None:
@@ -223,7 +225,7 @@ def test_all_input_comes_from_one_thread(eyes: StillEyes) -> None:
         def release(self, button: str) -> None:
             threads.add(threading.current_thread().name)
 
-    executor = Executor(Noting(), eyes)
+    executor = Executor(StepThread(Noting(), eyes))
     executor.submit(PressPointer(mark=7), SEEN)
     executor.close()
     assert threads == {"executor"}

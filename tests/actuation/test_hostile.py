@@ -104,13 +104,13 @@ def test_a_game_that_closes_is_not_clicked_any_more(scene: Scene) -> None:
 
 
 def test_the_ledger_is_the_servers_own_state(scene: Scene) -> None:
-    seen, stepper = scene.look(), hands(scene)._stepper
+    seen = scene.look()
     for action in (PressPointer(mark=1), HoldKey(key="up", seconds=5), HoldKey(key="left", seconds=5)):
         hands(scene).submit(action, seen)
-        assert scene.held() == (stepper.ledger.keys, stepper.ledger.buttons)
+        assert scene.held() == hands(scene).held()
     hands(scene).release_all()
     hands(scene).release_all()
-    assert scene.held() == (frozenset(), frozenset()) == (stepper.ledger.keys, stepper.ledger.buttons)
+    assert scene.held() == (frozenset(), frozenset()) == hands(scene).held()
 
 
 def test_what_goes_on_can_be_cancelled(scene: Scene) -> None:

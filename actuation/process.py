@@ -1,0 +1,274 @@
+"""Performs actions in a process of its own, so that nothing that the agent does keeps an event or a release waiting.
+
+Perception and models hold Python's lock for up to 0.1 s at a time; here nothing does. The process releases all and
+ends when the agent's ends; it releases all when the agent's stands still; and its guardian does when it dies itself.
+
+``python -m actuation.process FD``: requests come, and answers go, over the socket ``FD``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Collection
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+import psutil
+
+from actuation import backend
+from actuation.errors import InputUnavailable
+from actuation.guard import Refusal
+from actuation.guardian import Guardian
+from actuation.settings import Motion, Rules
+from actuation.stepper import TAKEN_FOR_DEAD, Performed, Running
+from actuation.thread import PATIENCE_S, StepThread
+from actuation.x11_keyboard import X11Keyboard
+from perception.glance import Glance
+
+BEAT_S = 0.05  # between the agent's signs of life
+SILENT_S = 0.25  # after the last of them the agent is taken for dead; beside perception one was 0.07 s late at worst
+LOOK_S = 0.02  # between two looks at whether the agent was stopped
+DEAD = frozenset({psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP, psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
+CURE = "Start the run again; if it recurs, see whether something ends its processes."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settings:
+    """What the process is to do, told at its start."""
+
+    window: int
+    motion: Motion
+    rules: Rules
+    real_input: bool
+
+
+class StepProcess:
+    """Performs actions on a window, in a process of its own with real input. Close it.
+
+    Args:
+        window: the system's number of the window.
+        motion: the times that the game needs.
+        rules: what is delivered at all.
+
+    Attributes:
+        pid: of the process.
+
+    Raises:
+        InputUnavailable: input cannot be synthesised here.
+    """
+
+    def __init__(self, window: int, *, motion: Motion | None = None, rules: Rules | None = None) -> None:
+        self.motion = motion or Motion()
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                # -P: a file of the user's working folder must not stand in for a module of ours or of Python's.
+                [sys.executable, "-P", "-m", "actuation.process", str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        self.pid = self._process.pid
+        self._connection = Connection(os.dup(self._socket.fileno()))
+        self._sending = threading.Lock()
+        self._numbers = itertools.count()
+        self._open: dict[int, Future[Any]] = {}
+        self._closed = threading.Event()
+        settings = _Settings(
+            window=window, motion=self.motion, rules=rules or Rules(), real_input=backend.ALLOW_REAL_INPUT
+        )
+        ready = self._open[next(self._numbers)] = Future()
+        self._send(settings)
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._receive, self._beat)]
+        for thread in self._threads:
+            thread.start()
+        try:
+            self._answer(ready)
+        except BaseException:
+            self._end()
+            raise
+
+    def perform(self, action: Running) -> Performed:
+        """Perform an action, or refuse it; one that takes longer than 0.4 s goes on.
+
+        Raises:
+            UserHalt: the person at the desk stopped the agent.
+            InputUnavailable: the display, or the process, does not answer.
+        """
+        performed: Performed = self._ask("perform", action)
+        return performed
+
+    def ended(self) -> tuple[list[tuple[int, Refusal]], set[int]]:
+        """The numbers of actions that ended before their time since this was asked last; those that go on."""
+        ended: tuple[list[tuple[int, Refusal]], set[int]] = self._ask("ended")
+        return ended
+
+    def held(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The keys and the buttons that are down."""
+        held: tuple[frozenset[str], frozenset[str]] = self._ask("held")
+        return held
+
+    def cancel(self, numbers: Collection[int]) -> None:
+        """End actions, and release what they hold."""
+        self._ask("cancel", numbers)
+
+    def resume(self) -> None:
+        """Go on although a person was at the desk."""
+        self._ask("resume")
+
+    def stop(self) -> None:
+        """End all actions, and release what is held.
+
+        Raises:
+            InputUnavailable: the display, or the process, does not answer.
+        """
+        self._ask("stop")
+
+    def close(self) -> None:
+        """Stop, and end the process; any number of times."""
+        if self._closed.is_set():
+            return
+        try:
+            self.stop()
+        finally:
+            self._end()
+
+    def _ask(self, name: str, *args: object) -> Any:
+        number, answer = next(self._numbers), Future[Any]()
+        self._open[number] = answer
+        self._send((number, name, args))
+        return self._answer(answer)
+
+    def _send(self, message: object) -> None:
+        if self._closed.is_set():
+            raise InputUnavailable("The executor is closed.", "Make a new one.")
+        try:
+            with self._sending:
+                self._connection.send(message)
+        except OSError as problem:
+            raise self._died() from problem
+
+    def _answer(self, answer: Future[Any]) -> Any:
+        try:
+            return answer.result(PATIENCE_S + 1)
+        except TimeoutError as problem:
+            raise InputUnavailable(
+                f"The process that synthesises input has not answered for {PATIENCE_S + 1:g} s.", CURE
+            ) from problem
+
+    def _receive(self) -> None:
+        """Hand each answer to whoever waits for it."""
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                number, fine, value = self._connection.recv()
+                answer = self._open.pop(number)
+                if fine:
+                    answer.set_result(value)
+                else:
+                    answer.set_exception(value)
+        while self._open:
+            _, answer = self._open.popitem()
+            answer.set_exception(self._died())
+
+    def _beat(self) -> None:
+        """Say that this process lives."""
+        with contextlib.suppress(InputUnavailable):
+            while not self._closed.wait(BEAT_S):
+                self._send(None)
+
+    def _died(self) -> InputUnavailable:
+        return InputUnavailable("The process that synthesises input has died; its guardian released all.", CURE)
+
+    def _end(self) -> None:
+        """End the process; it releases what it holds, or else its guardian does."""
+        self._closed.set()
+        with self._sending, contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)  # its answers, to its end, still come
+        try:
+            self._process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for thread in self._threads:
+            thread.join(PATIENCE_S)
+        self._connection.close()
+        self._socket.close()
+
+
+def serve(requests: Connection, steps: StepThread, agent: psutil.Process) -> None:
+    """Do what the agent asks for until it is gone; release all while it stands still."""
+    sending, heard_s = threading.Lock(), time.monotonic()
+    with ThreadPoolExecutor() as pool:
+        while True:
+            try:
+                if requests.poll(LOOK_S):
+                    request = requests.recv()
+                    heard_s = time.monotonic()
+                    if request is not None:
+                        pool.submit(_do, steps, request, requests, sending)
+                    continue
+                still = agent.status() in DEAD or time.monotonic() - heard_s > SILENT_S
+            except (EOFError, OSError, psutil.NoSuchProcess):
+                return
+            if still and any(steps.held()):
+                steps.stop(TAKEN_FOR_DEAD)
+
+
+def _do(steps: StepThread, request: tuple[int, str, tuple[Any, ...]], answers: Connection, sending: Any) -> None:
+    """Do one thing, and say what came of it."""
+    number, name, args = request
+    try:
+        answer: tuple[int, bool, object] = (number, True, getattr(steps, name)(*args))
+    except BaseException as problem:  # whatever it is, whoever asked raises it
+        answer = (number, False, problem)
+    with contextlib.suppress(OSError), sending:  # an agent that is gone is told nothing
+        answers.send(answer)
+
+
+def main() -> None:
+    """Run as a process, for the agent that started it."""
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, signal.SIG_IGN)
+    agent = psutil.Process(os.getppid())
+    with closing(Connection(int(sys.argv[1]))) as connection, ExitStack() as stack:
+        settings: _Settings = connection.recv()
+        backend.ALLOW_REAL_INPUT = settings.real_input
+        try:
+            with ThreadPoolExecutor() as pool:
+                guardian = pool.submit(lambda: stack.enter_context(closing(Guardian())))  # both take half a second
+                real = backend.PyAutoGui()
+            steps = StepThread(
+                real,
+                stack.enter_context(closing(Glance(settings.window))),
+                motion=settings.motion,
+                rules=settings.rules,
+                guardian=guardian.result(),
+                keyboard=stack.enter_context(closing(X11Keyboard())),
+            )
+            stack.callback(_closed, steps)
+        except Exception as problem:  # told to whoever started this
+            connection.send((0, False, problem))
+            return
+        connection.send((0, True, None))
+        serve(connection, steps, agent)
+
+
+def _closed(steps: StepThread) -> None:
+    """Close at the end; a display that is gone holds nothing any more."""
+    with contextlib.suppress(InputUnavailable):
+        steps.close()
+
+
+if __name__ == "__main__":
+    main()
