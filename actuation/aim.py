@@ -37,8 +37,13 @@ class Aim:
         return Frame.of(self.pixels).digest
 
 
-def aims(action: Tool, seen: Observation) -> tuple[Aim, ...]:
+def aims(action: Tool, seen: Observation, spot: tuple[float, float] | None = None) -> tuple[Aim, ...]:
     """An action's targets, in the order of its fields.
+
+    Args:
+        action: what is to be done.
+        seen: what it was decided on.
+        spot: where in its targets, as shares of the width and the height. None: where the tool says.
 
     Raises:
         KeyError: it names a mark or a cell that the observation does not hold.
@@ -48,26 +53,26 @@ def aims(action: Tool, seen: Observation) -> tuple[Aim, ...]:
         value = getattr(action, name)
         for tag in info.metadata:
             if isinstance(tag, MarkTarget):
-                found.append(_aim(action, name, seen.mark(value).box, seen))
+                found.append(_aim(name, seen.mark(value).box, seen, spot or action.spot))
             elif isinstance(tag, CellTarget):
-                found.append(_aim(action, name, seen.cell(value).box, seen))
+                found.append(_aim(name, seen.cell(value).box, seen, spot or action.spot))
     return tuple(found)
 
 
-def resolve(action: Tool, seen: Observation) -> Point | None:
-    """Where an action goes first, in screen pixels. None: it has no target.
+def resolve(action: Tool, seen: Observation, spot: tuple[float, float] | None = None) -> Point | None:
+    """Where an action goes first, in screen pixels; ``spot`` as for ``aims``. None: it has no target.
 
     Raises:
         KeyError: it names a mark or a cell that the observation does not hold.
     """
-    return next((aim.point for aim in aims(action, seen)), None)
+    return next((aim.point for aim in aims(action, seen, spot)), None)
 
 
-def _aim(action: Tool, field: str, box: Box, seen: Observation) -> Aim:
+def _aim(field: str, box: Box, seen: Observation, spot: tuple[float, float]) -> Aim:
     transform = seen.frame.transform
     return Aim(
         field=field,
-        point=transform.to_screen(box.at(*action.spot)),
+        point=transform.to_screen(box.at(*spot)),
         box=box,
         on_screen=transform.box_to_screen(box),
         pixels=seen.frame.patch(box),

@@ -84,8 +84,17 @@ class Ended:
 class Actuator(Protocol):
     """Delivers actions. Called from the scheduler's thread; ``release_all`` any number of times."""
 
-    def submit(self, action: Tool, seen: Observation, tick: int = 0) -> Delivery:
-        """Deliver an action that was decided on an observation, or refuse it."""
+    def submit(
+        self, action: Tool, seen: Observation, tick: int = 0, *, spot: tuple[float, float] | None = None
+    ) -> Delivery:
+        """Deliver an action that was decided on an observation, or refuse it.
+
+        Args:
+            action: what.
+            seen: what it was decided on.
+            tick: in which.
+            spot: where in its targets, as shares of their width and height. None: where the tool says.
+        """
         ...
 
     def ended(self) -> list[Ended]:
@@ -146,11 +155,19 @@ class Executor:
         self._actions: dict[int, Tool] = {}
         self._number = 0
 
-    def submit(self, action: Tool, seen: Observation, tick: int = 0) -> Delivery:
+    def submit(
+        self, action: Tool, seen: Observation, tick: int = 0, *, spot: tuple[float, float] | None = None
+    ) -> Delivery:
         """Deliver an action, or refuse it with a typed reason. Nothing is clamped.
 
         Returns when all of it is delivered. What takes longer than 0.4 s goes on after that; ``ended`` tells of it if
         it comes to nothing.
+
+        Args:
+            action: what.
+            seen: what it was decided on.
+            tick: in which.
+            spot: where in its targets, as shares of their width and height. None: where the tool says.
 
         Raises:
             KeyError: it names a target that the observation does not hold.
@@ -158,7 +175,7 @@ class Executor:
             UserHalt: the person at the desk stopped the agent.
             InputUnavailable: the display does not answer.
         """
-        targets = aims(action, seen)
+        targets = aims(action, seen, spot)
         point = targets[0].point if targets else None
         hands = Hands(self._steps.motion, {aim.field: aim.point for aim in targets})
         action.perform(hands, point)

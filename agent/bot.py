@@ -9,8 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from actuation.settings import Motion, Rules
-from actuation.tools import NoneOfThese, Tool
+from actuation.tools import NoneOfThese, PressKey, Tool
 from agent.errors import BotError
+from agent.ladder import Steps
+from agent.signals import Limits
 from grammar.shape import snake_case
 from perception.detect.base import Detector
 from perception.observation import Observation
@@ -92,6 +94,12 @@ class Bot:
             does is reported as frozen. None: it may stand still.
         motion: how long presses, drags and the pauses between them take, see ``actuation.Motion``.
         rules: what input is delivered at all, see ``actuation.Rules``: how much, how long keys are held, which are not.
+        effects: tool -> name of the sensor that is true when it did what it should, such as ``"score_rose"``. Without
+            one, a pixel must change in the neighbourhood of what it is aimed at; of a key, anywhere in the window.
+        progress: name of the sensor whose new values are progress, such as a score or a level. None: there is none.
+        loading: name of the sensor that is true while the game cannot be expected to react. None: it always can.
+        limits: when the agent is taken for stuck, see ``agent.Limits``.
+        steps: how the ladder is climbed then, see ``agent.Steps``.
         win_floors: model -> the share of games that it must win: what ``onmark eval --check`` holds the bot to.
 
     All methods are called from the scheduler's thread, once a tick, and must depend on the observation alone: a
@@ -111,6 +119,11 @@ class Bot:
     moves_every_s: ClassVar[float | None] = None
     motion: ClassVar[Motion] = Motion()
     rules: ClassVar[Rules] = Rules()
+    effects: ClassVar[Mapping[type[Tool], str]] = MappingProxyType({})
+    progress: ClassVar[str | None] = None
+    loading: ClassVar[str | None] = None
+    limits: ClassVar[Limits] = Limits()
+    steps: ClassVar[Steps] = Steps()
     win_floors: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
@@ -131,6 +144,17 @@ class Bot:
     def result(self, seen: Observation) -> Result | None:
         """How the game ended. None: it goes on."""
         return None
+
+    def recover(self, seen: Observation) -> Tool | None:
+        """A way out when nothing else helped, such as a click on ``Undo``. None: the model goes on."""
+        return None
+
+    def safe_state(self, seen: Observation) -> Tool | None:
+        """A way to a state that the bot knows, when ``recover`` did not help either. None: the model goes on."""
+        return PressKey(key="escape")
+
+    def stuck(self, seen: Observation, why: str) -> None:
+        """Told at the end of a run that is stuck, after all else: to notify somebody."""
 
     def script(self, seen: Observation) -> Tool:
         """What ``--model scripted`` plays: an action on one of ``seen.marks``, which are those that may be named."""

@@ -1,7 +1,7 @@
-"""The no-progress ladder, minimal: suppress a target that does nothing, then stop. Pure, with no clock of its own.
+"""The no-progress ladder: what is tried when nothing comes of what the agent does. Pure, with no clock of its own.
 
-Rungs so far: a refuted target leaves the grammar for some ticks; too many ticks in a row without a confirmed change
-end the run. The rungs between come with the full ladder.
+An episode begins with a signal and ends when something came of an action. In it the rungs are climbed in order, each
+once, with some ticks between them; the last one ends the run.
 """
 
 from __future__ import annotations
@@ -10,71 +10,112 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
-Outcome = Literal["confirmed", "refuted", "inconclusive"]
+from agent.signals import Limits, Signal, Signals, Turn
+
+Rung = Literal[
+    "retry",  # nothing is done for a tick, and then the target is hit elsewhere
+    "suppress",  # what was tried leaves the grammar for a while
+    "rethink",  # perception begins anew, and the model is told that it is stuck
+    "recover",  # the bot's own way out
+    "safe_state",  # the bot's way to a state that it knows
+    "give_up",  # all is released, and the run ends
+]
+RUNGS: tuple[Rung, ...] = ("retry", "suppress", "rethink", "recover", "safe_state", "give_up")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """When to climb, in ticks at 2 Hz.
+class Steps:
+    """How the ladder is climbed, in ticks at 2 Hz.
 
     Attributes:
-        suppress_after: refutations of one target in a row.
-        suppress_for: ticks that a suppressed target stays out of the grammar.
-        stuck_after: ticks in a row without a confirmed change in which something was tried, or nothing could be.
-        idle_after: ticks in a row in which the model chose to wait.
+        dwell: from one rung to the next at least.
+        suppress_after: refutations of one target in a row after which it leaves the grammar, episode or not.
+        suppress_for: how long it stays out.
+        idle: ticks in a row in which the model chose to wait; then the run ends.
     """
 
+    dwell: int = 4
     suppress_after: int = 2
     suppress_for: int = 6
-    stuck_after: int = 20
-    idle_after: int = 120
+    idle: int = 120
 
 
 @dataclass
 class Ladder:
-    """Counts what did not work.
+    """Watches the turns, and says which rung is to be taken.
 
     Attributes:
-        flat: ticks since the last confirmed change, without those that waited.
+        signals: what the turns tell.
+        steps: how it is climbed.
+        climbed: rungs of this episode.
+        why: the signals that began it.
         idle: ticks in a row that waited.
     """
 
-    limits: Limits = field(default_factory=Limits)
-    flat: int = 0
+    signals: Signals = field(default_factory=Signals)
+    steps: Steps = field(default_factory=Steps)
+    climbed: int = 0
+    why: tuple[Signal, ...] = ()
     idle: int = 0
+    _dwelt: int = 0
     _refuted: dict[int, int] = field(default_factory=dict)
     _suppressed: dict[int, int] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, limits: Limits, steps: Steps) -> Ladder:
+        """One with these thresholds."""
+        return cls(signals=Signals(limits=limits), steps=steps)
+
     @property
     def suppressed(self) -> Collection[int]:
-        """Marks that are out of the grammar now, ascending."""
+        """Targets that are out of the grammar now, ascending."""
         return tuple(sorted(self._suppressed))
 
-    @property
-    def stuck(self) -> bool:
-        """True when the last rung is reached: pause, release everything, say so."""
-        return self.flat >= self.limits.stuck_after or self.idle >= self.limits.idle_after
-
-    def update(self, outcome: Outcome, target: int | None, *, waited: bool = False) -> None:
-        """Take in how the last action turned out. Called once a tick.
+    def update(self, turn: Turn, *, waited: bool = False) -> Rung | None:
+        """Take in a turn; called once a tick that could be judged.
 
         Args:
-            outcome: of the last action; ``inconclusive`` where nothing was done.
-            target: the mark that it was aimed at.
-            waited: True when the model chose an action without a target: that is no failure, only not for ever.
-        """
-        self._suppressed = {mark: left - 1 for mark, left in self._suppressed.items() if left > 1}
-        if outcome == "confirmed":
-            self.flat = self.idle = 0
-            self._refuted.clear()
-            return
-        self.idle = self.idle + 1 if waited else 0
-        self.flat += not waited
-        if outcome == "refuted" and target is not None:
-            self._refute(target)
+            turn: what was done, and what came of it.
+            waited: the model chose an action that sends nothing: that is no failure, only not for ever.
 
-    def _refute(self, target: int) -> None:
-        self._refuted[target] = self._refuted.get(target, 0) + 1
-        if self._refuted[target] >= self.limits.suppress_after:
-            self._suppressed[target] = self.limits.suppress_for
-            del self._refuted[target]
+        Returns:
+            The rung to take now. None: none.
+        """
+        self._suppressed = {target: left - 1 for target, left in self._suppressed.items() if left > 1}
+        self.signals.add(turn)
+        self.idle = self.idle + 1 if waited else 0
+        self._count(turn)
+        if self.signals.new:
+            self.signals.start_again()
+            self.climbed, self.why = 0, ()
+        if self.idle >= self.steps.idle:
+            self.climbed = len(RUNGS)
+            return "give_up"
+        return self._climb()
+
+    def _climb(self) -> Rung | None:
+        self._dwelt += 1
+        if self.climbed == len(RUNGS) or (self.climbed and self._dwelt < self.steps.dwell):
+            return None
+        given = self.signals.given
+        if not given:
+            return None
+        self.why = self.why or given
+        self._dwelt = 0
+        rung = RUNGS[self.climbed]
+        self.climbed += 1
+        if rung == "suppress":
+            self._suppressed |= dict.fromkeys(self.signals.tried, self.steps.suppress_for)
+        return rung
+
+    def _count(self, turn: Turn) -> None:
+        """Refutations of one target in a row, and what follows from them whatever else happens."""
+        if turn.target is None:
+            return
+        if turn.outcome == "confirmed":
+            self._refuted.pop(turn.target, None)
+        elif turn.outcome == "refuted":
+            self._refuted[turn.target] = self._refuted.get(turn.target, 0) + 1
+            if self._refuted[turn.target] >= self.steps.suppress_after:
+                self._suppressed[turn.target] = self.steps.suppress_for
+                del self._refuted[turn.target]

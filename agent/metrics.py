@@ -29,6 +29,8 @@ class RunReport:
         constraint: whether the model's host kept to the last canary. None: it takes no grammar.
         late: ticks that ended after their deadline.
         skipped: deadlines that no tick met.
+        refuted: cause -> how many actions did not do what they should.
+        rungs: of the ladder -> how often it was taken.
         refusals: reason -> how many actions were not delivered, or ended early, because of it.
         gaps_ms: of each action, the longest time from a check's first question to the end of the event it was for.
         times_ms: stage -> each tick's time.
@@ -48,6 +50,9 @@ class RunReport:
     forward_passes: int = 0
     late: int = 0
     skipped: int = 0
+    confirmed: int = 0
+    refuted: dict[str, int] = field(default_factory=dict)
+    rungs: dict[str, int] = field(default_factory=dict)
     refusals: dict[str, int] = field(default_factory=dict)
     gaps_ms: list[float] = field(default_factory=list)
     times_ms: dict[str, list[float]] = field(default_factory=dict)
@@ -57,26 +62,26 @@ class RunReport:
         self.ticks += 1
         for stage, ms in record.times_ms.items():
             self.times_ms.setdefault(stage, []).append(ms)
+        self.confirmed += record.verification == "confirmed"
+        _count(self.refuted, record.cause)
+        _count(self.rungs, record.rung)
         for ended in record.ended:
-            self._count(ended.reason)
+            _count(self.refusals, ended.reason)
+        if record.delivery is not None:
+            _count(self.refusals, record.delivery.reason)
+            self.actions += record.delivery.outcome == "delivered"
+            self.refused += record.delivery.outcome == "refused"
+            if record.delivery.gap_ms is not None:
+                self.gaps_ms.append(record.delivery.gap_ms)
         if not record.attempts:
             return
-        if record.delivery is not None and record.delivery.reason is not None:
-            self._count(record.delivery.reason)
-        if record.delivery is not None and record.delivery.gap_ms is not None:
-            self.gaps_ms.append(record.delivery.gap_ms)
         self.decisions += 1
         first = record.attempts[0]
         self.valid_first += first.fault is None
         self.held += first.fault is None and first.claim is not None
         self.repairs += len(record.attempts) > 1
         self.no_ops += record.action is None
-        self.actions += record.delivery is not None and record.delivery.outcome == "delivered"
-        self.refused += record.delivery is not None and record.delivery.outcome == "refused"
         self.forward_passes += sum(attempt.usage.forward_passes for attempt in record.attempts)
-
-    def _count(self, reason: str) -> None:
-        self.refusals[reason] = self.refusals.get(reason, 0) + 1
 
     @property
     def valid_first_rate(self) -> float | None:
@@ -107,7 +112,11 @@ class RunReport:
             "no_ops": self.no_ops,
             "actions": self.actions,
             "refused": self.refused,
-            "refused_for": ", ".join(f"{why} {n}" for why, n in sorted(self.refusals.items())) or None,
+            "refused_for": _told(self.refusals),
+            "confirmed": self.confirmed,
+            "refuted": sum(self.refuted.values()),
+            "refuted_for": _told(self.refuted),
+            "ladder": _told(self.rungs),
             "check_to_event_ms_p50": float(np.percentile(self.gaps_ms, 50)) if self.gaps_ms else None,
             "check_to_event_ms_p99": float(np.percentile(self.gaps_ms, 99)) if self.gaps_ms else None,
             "late_ticks": self.late,
@@ -134,3 +143,13 @@ class RunReport:
                 f"{VALID_FIRST_FLOOR:.0%}. Either the host does not constrain, or grammar and validator disagree."
             )
         return None
+
+
+def _count(counts: dict[str, int], reason: str | None) -> None:
+    if reason is not None:
+        counts[reason] = counts.get(reason, 0) + 1
+
+
+def _told(counts: dict[str, int]) -> str | None:
+    """``covered_by 2, rate 1``. None: nothing was counted."""
+    return ", ".join(f"{reason} {n}" for reason, n in sorted(counts.items())) or None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -17,9 +17,10 @@ from agent.bot import Bot, Result, asked
 from agent.clock import Clock, Pace
 from agent.decide import Decider, Decision
 from agent.errors import BotError
-from agent.ladder import Ladder
+from agent.ladder import Rung
 from agent.metrics import Ending, RunReport
 from agent.models.base import Model
+from agent.progress import Progress, Step
 from agent.prompt import PromptBuilder
 from agent.session.records import (
     TickRecord,
@@ -30,7 +31,6 @@ from agent.session.records import (
     seen_fields,
 )
 from agent.session.writer import Recorder
-from agent.verify import judge
 from grammar.engine import Verifier
 from grammar.reply import Dialect
 from grammar.shape import wire_name
@@ -43,22 +43,13 @@ RECORDED: tuple[Dialect, ...] = (
     "lark",
     "choices",
 )  # whose digests a session keeps: what models in process use
+ELSEWHERE = ((0.35, 0.35), (0.65, 0.65), (0.65, 0.35), (0.35, 0.65))  # in a target, in turn
 BLOCKED_LIMIT = 10  # ticks in a row without an observation; 5 s at 2 Hz
 
 log = structlog.get_logger("onmark")
 
 Watcher = Callable[[TickRecord, Observation | None], None]
 """Told of every tick after it was written: for a status line. Must not raise."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Last:
-    """What the tick before did."""
-
-    seen: Observation
-    action: Tool | None
-    delivery: Delivery | None
-    news: str
 
 
 class Scheduler:
@@ -99,9 +90,11 @@ class Scheduler:
         self._clock = clock
         self._pace = Pace(clock, hz)
         self._watcher = watcher
-        self._ladder = Ladder()
-        self._last: _Last | None = None
+        self._progress = Progress(bot)
+        self._last: Step | None = None
+        self._elsewhere = False
         self._news: list[str] = []
+        self._news_of_last = ""
         self._blocked = 0
         self._times_ms: dict[str, float] = {}
         self.report = report or RunReport()
@@ -146,14 +139,14 @@ class Scheduler:
         began_ns = self._clock.now_ns()
         fields: dict[str, Any] = {"tick": self.report.ticks}
         seen, frame = self._observe(fields)
-        if seen is not None:
-            self._judge(seen, fields)
-            fields["result"] = self._result(seen)
         ended = self._actuator.ended()
         fields["ended"] = [ended_record(each) for each in ended]
         self._news += [_ending(each) for each in ended]
-        if seen is not None and fields["result"] is None:
-            self._act(seen, fields)
+        if seen is not None:
+            rung = self._judge(seen, ended, fields)
+            fields["result"] = self._result(seen)
+            if fields["result"] is None and not self._climb(rung, seen, fields):
+                self._act(seen, fields)
         self._times_ms["tick"] = (self._clock.now_ns() - began_ns) / 1e6
         record = TickRecord(**fields, times_ms={stage: round(ms, 3) for stage, ms in self._times_ms.items()})
         self._recorder.append(record, frame)
@@ -180,19 +173,64 @@ class Scheduler:
         fields.update(seen_fields(seen))
         return seen, seen.frame
 
-    def _judge(self, seen: Observation, fields: dict[str, Any]) -> None:
-        """How the last action turned out, and what the ladder makes of it."""
-        last = self._last
-        if last is not None:
-            outcome = judge(last.action, last.delivery, last.seen, seen)
-            target = last.action.target if last.action else None
-            if outcome == "confirmed" and target is not None:
-                self._perceiver.confirmed(last.seen, target)
-            key = None if target is None else last.seen.mark(target).key
-            if last.delivery is None or last.delivery.reason != "halted":  # while a person is there, nothing fails
-                self._ladder.update(outcome, key, waited=_waited(last))
-            fields["verification"] = outcome
-        fields["suppressed"] = list(self._ladder.suppressed)
+    def _judge(self, seen: Observation, ended: Sequence[Ended], fields: dict[str, Any]) -> Rung | None:
+        """How the last action turned out, and the rung of the ladder that follows from it."""
+        last, found = self._last, self._progress.judge(self._last, seen, ended)
+        target = last.action.target if last is not None and last.action is not None else None
+        if last is not None and found.verdict.outcome == "confirmed" and target is not None:
+            self._perceiver.confirmed(last.seen, target)
+        fields.update(
+            verification=found.verdict.outcome,
+            cause=found.verdict.cause,
+            suppressed=list(self._progress.suppressed),
+            signals=list(found.signals),
+            rung=found.rung,
+        )
+        return found.rung
+
+    def _climb(self, rung: Rung | None, seen: Observation, fields: dict[str, Any]) -> bool:
+        """Take a rung. True: that is all that is done in this tick."""
+        if rung == "retry":
+            self._elsewhere = True
+            self._last = Step(seen=seen, decided=False)
+            return True
+        if rung == "rethink":
+            self._perceiver.forget()
+            tried = ", ".join(self._progress.tried_in_vain)
+            self._news.append(f"You are stuck: {self._progress.why}. Do something else than {_in_short(tried)}.")
+        if rung in ("recover", "safe_state"):
+            way = asked(self._bot.recover if rung == "recover" else self._bot.safe_state)(seen)
+            if way is not None:
+                self._take(way, seen, fields)
+            return way is not None
+        if rung == "give_up":
+            why = f"It was stuck: {self._progress.why}."
+            self._end("stuck", f"{why} {self._news_of_last}".strip())
+            asked(lambda now: self._bot.stuck(now, why))(seen)
+            return True
+        return False
+
+    def _take(self, way: Tool, seen: Observation, fields: dict[str, Any]) -> None:
+        """Do what the bot itself says."""
+        if not isinstance(way, Tool):
+            raise BotError(
+                f"Expected a tool or None from recover() and safe_state(), found {way!r}.", "Correct the bot."
+            )
+        delivery = self._deliver(way, seen)
+        spelling = json.dumps({"tool": wire_name(type(way)), **way.model_dump(mode="json")})
+        self._last = Step(seen=seen, decided=False, action=way, spelling=spelling, delivery=delivery)
+        self._news_of_last = _news_of(delivery)
+        fields.update(action=spelling, target=way.target, delivery=delivery_record(delivery))
+
+    def _deliver(self, action: Tool, seen: Observation) -> Delivery:
+        """Submit an action; after a rung that says so, elsewhere in its target than usual."""
+        tick, elsewhere = self.report.ticks, self._elsewhere
+        self._elsewhere = False
+        with self._timed("act"):
+            delivery = self._actuator.submit(action, seen, tick, spot=ELSEWHERE[tick % 4] if elsewhere else None)
+        if delivery.outcome == "delivered":
+            self._perceiver.acted()
+        return delivery
 
     def _result(self, seen: Observation) -> Result | None:
         """The bot's word on whether the game is over."""
@@ -203,27 +241,22 @@ class Scheduler:
 
     def _act(self, seen: Observation, fields: dict[str, Any]) -> None:
         """Say, ask, hold, act."""
-        news = " ".join([*self._news, self._last.news if self._last else ""]).strip()
-        self._news = []
+        news = " ".join([*self._news, self._news_of_last]).strip()
+        self._news, self._news_of_last = [], ""
         with self._timed("grammar"):
-            suppressed = [mark.number for mark in seen.marks if mark.key in self._ladder.suppressed]
+            suppressed = [mark.number for mark in seen.marks if mark.key in self._progress.suppressed]
             legal = self._grammar.for_tick(seen.marks, suppressed, seen.cells)
         with self._timed("model"):
             decision = self._decider.decide(seen, legal, news)
         self.report.constraint = self._decider.enforcement
-        with self._timed("act"):
-            tick = self.report.ticks
-            delivery = self._actuator.submit(decision.action, seen, tick) if decision.action else None
-        if delivery is not None and delivery.outcome == "delivered":
-            self._perceiver.acted()
-        self._last = _Last(seen=seen, action=decision.action, delivery=delivery, news=_news(decision, delivery))
+        delivery = self._deliver(decision.action, seen) if decision.action else None
+        spelling = legal.spell(decision.action) if decision.action else None
+        self._last = Step(seen=seen, action=decision.action, spelling=spelling, delivery=delivery)
+        self._news_of_last = _news(decision, delivery)
         fields.update(self._decided_fields(decision, delivery, legal))
         ends = decision.action.ends if decision.action else None
         if ends is not None:
             self._end(ends, "By the model's word; nothing else says so.")
-        elif self._ladder.stuck:
-            why = f"No target changed in {self._ladder.flat} tries, after {self._ladder.idle} ticks of waiting."
-            self._end("stuck", f"{why} {self._last.news}".strip())
 
     def _decided_fields(self, decision: Decision, delivery: Delivery | None, legal: TickLanguage) -> dict[str, Any]:
         """The record's fields from the prompt to the delivery."""
@@ -257,21 +290,16 @@ class Scheduler:
             self._times_ms[stage] = (self._clock.now_ns() - began_ns) / 1e6
 
 
-def _waited(last: _Last) -> bool:
-    """True when the tick before chose to send nothing."""
-    return (
-        last.action is not None
-        and last.action.target is None
-        and (last.delivery is None or last.delivery.gap_ms is None)
-    )
-
-
 def _news(decision: Decision, delivery: Delivery | None) -> str:
     """What the model must know on the next tick. Empty: nothing."""
-    if delivery is not None and delivery.outcome == "refused":
-        return f"Your last action was not delivered ({delivery.reason}): {_in_short(delivery.detail)}."
     fault = decision.attempts[-1].verdict.fault
-    return f"Your last answer was refused: {fault.message}." if fault else ""
+    return f"Your last answer was refused: {fault.message}." if fault else _news_of(delivery)
+
+
+def _news_of(delivery: Delivery | None) -> str:
+    if delivery is None or delivery.outcome == "delivered":
+        return ""
+    return f"Your last action was not delivered ({delivery.reason}): {_in_short(delivery.detail)}."
 
 
 def _ending(ended: Ended) -> str:

@@ -13,6 +13,8 @@ from perception.observation import Change, Frame
 
 TILE = 16  # pixels; a mark is seldom smaller
 LARGE = 0.35  # share of the tiles from which a change is more than local
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_WEIGHTS = np.random.default_rng(16).integers(0, 2**64, 3 * TILE * TILE // 8, np.uint64) | np.uint64(1)
 MOTIONS = 3  # frames in motion in a row; then it is looked at all the same, or a game that never rests is never seen
 
 
@@ -51,6 +53,47 @@ def _change(last: NDArray[np.uint8] | None, frame: Frame, whole: Box) -> Change:
 def changed_tiles(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which tiles of 16 x 16 pixels differ, ``(rows, columns)``; those at the right and lower edge may be smaller."""
     return _tiles(cv2.absdiff(before, after))
+
+
+class TileDigests:
+    """Numbers tiles by what they show: like tiles, like numbers; other pixels, as good as surely another number.
+
+    Only tiles that changed since the look before are worked on.
+    """
+
+    def __init__(self) -> None:
+        self._pixels: NDArray[np.uint8] | None = None
+        self._digests: NDArray[np.uint64] = np.zeros((0, 0), np.uint64)
+
+    def of(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """The numbers of a look's tiles of 16 x 16 pixels, ``(rows, columns)``; not to be written to.
+
+        Args:
+            pixels: ``(height, width, 3)``; tiles at the right and lower edge may be smaller.
+        """
+        before, self._pixels = self._pixels, pixels
+        if before is pixels:
+            return self._digests
+        if before is None or before.shape != pixels.shape:
+            changed = np.ones((-(-pixels.shape[0] // TILE), -(-pixels.shape[1] // TILE)), np.bool_)
+            self._digests = np.zeros(changed.shape, np.uint64)
+        else:
+            changed = changed_tiles(before, pixels)
+        if changed.any():
+            self._digests = self._digests.copy()
+            self._digests[changed] = _digests(pixels, changed)
+        return self._digests
+
+
+def _digests(pixels: NDArray[np.uint8], which: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """The numbers of some tiles, in their order."""
+    height, width = pixels.shape[:2]
+    padded = cv2.copyMakeBorder(pixels, 0, -height % TILE, 0, -width % TILE, cv2.BORDER_CONSTANT, value=0)
+    rows, columns = np.nonzero(which)
+    tiles = padded.reshape(which.shape[0], TILE, which.shape[1], 3 * TILE)[rows, :, columns]
+    words = tiles.reshape(len(rows), -1).view(np.uint64) * _MIX  # each word's bits are spread before they are summed
+    words ^= words >> np.uint64(29)
+    return np.asarray((words * _WEIGHTS).sum(axis=1, dtype=np.uint64))
 
 
 def _tiles(differs: NDArray[Any]) -> NDArray[np.bool_]:

@@ -95,6 +95,10 @@ class Perceiver:
         if isinstance(self._detector, Attachable):
             self._detector.attach(window)
 
+    def forget(self) -> None:
+        """Look at everything at the next look, whatever did not change."""
+        self._meter, self._frame, self._found, self._kept = ChangeMeter(), None, None, Detected()
+
     def acted(self) -> None:
         """Something was done to the game: its next frame is expected to show it."""
         if isinstance(self._source, Doubting):

@@ -11,6 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from actuation.executor import Delivery, Ended
+from agent.ladder import Rung
+from agent.signals import Signal
+from agent.verify import Cause
 from grammar.boundary import Attempt
 from grammar.reply import Dialect
 from grammar.shape import wire_name
@@ -139,6 +142,9 @@ class TickRecord(Record):
         sensors: what the bot's sensors said. None: it could not be told.
         kinds: what each cell shows, row by row, None where nothing is named.
         verification: how the action of the tick before turned out.
+        cause: why it was refuted. None: it was not.
+        signals: that nothing comes of what is done.
+        rung: of the ladder, that was taken because of them. None: none.
         action: the decided action in its one spelling. None: a no-op.
         target: the mark that it names.
         ended: what went on until now, and does not any more; left out of every comparison.
@@ -155,7 +161,10 @@ class TickRecord(Record):
     kinds: list[str | None] = []
     marks: list[MarkRecord] = []
     verification: str = "inconclusive"
+    cause: Cause | None = None
     suppressed: list[int] = []
+    signals: list[Signal] = []
+    rung: Rung | None = None
     prompt_digest: str | None = None
     grammar: dict[str, str] = {}
     attempts: list[AttemptRecord] = []

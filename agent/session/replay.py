@@ -29,7 +29,7 @@ from perception.perceiver import Perceiver
 STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("perception", ("blocked", "frame", "kinds", "marks", "left_out", "sensors")),
     ("result", ("result",)),
-    ("ladder", ("verification", "suppressed")),
+    ("ladder", ("verification", "cause", "suppressed", "signals", "rung")),
     ("grammar", ("grammar",)),
     ("verdict", ("attempts",)),
     ("decision", ("action", "target")),
@@ -73,9 +73,11 @@ class _Recording:
             raise WindowClosed(blocked.problem, blocked.cure, blocked.kind or "closed")
         raise NotObservable(blocked.problem, blocked.cure, blocked.kind or "not_found")
 
-    def submit(self, action: Tool, seen: Observation, tick: int = 0) -> Delivery:
+    def submit(
+        self, action: Tool, seen: Observation, tick: int = 0, *, spot: tuple[float, float] | None = None
+    ) -> Delivery:
         """The recorded delivery, at the point that the action resolves to today, of what was seen there today."""
-        then, targets = self.now.delivery, aims(action, seen)
+        then, targets = self.now.delivery, aims(action, seen, spot)
         point = targets[0].point if targets else None
         if then is None:
             return Delivery(outcome="delivered", point=point, detail="not recorded")

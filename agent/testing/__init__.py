@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from actuation.aim import resolve
+from actuation.aim import aims, resolve
 from actuation.executor import Delivery, Ended
+from actuation.plan import Hands
+from actuation.settings import Motion
 from actuation.tools import Tool
 from agent.models.base import DecodeRequest, Dialect, Reply
 from agent.session.records import TickRecord
@@ -96,14 +98,19 @@ class DryActuator:
         self.submitted: list[Tool] = []
         self.releases = 0
 
-    def submit(self, action: Tool, seen: Observation, tick: int = 0) -> Delivery:
+    def submit(
+        self, action: Tool, seen: Observation, tick: int = 0, *, spot: tuple[float, float] | None = None
+    ) -> Delivery:
         """Note the action."""
         self.submitted.append(action)
         reason = next(self._refusals, None)
-        point = resolve(action, seen)
+        point = resolve(action, seen, spot)
         if reason is not None:
             return Delivery(outcome="refused", point=point, reason=reason, detail="as the test asked")
-        return Delivery(outcome="delivered", point=point)
+        hands = Hands(Motion(), {aim.field: aim.point for aim in aims(action, seen, spot)})
+        action.perform(hands, point)
+        sends = bool(hands.plan.points or hands.plan.pressed)
+        return Delivery(outcome="delivered", point=point, gap_ms=1.0 if sends else None)
 
     def ended(self) -> list[Ended]:
         """Nothing goes on."""

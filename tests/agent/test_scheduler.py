@@ -1,18 +1,21 @@
 """The loop, with fakes for what is outside and a clock that only moves when told to."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
+from typing import Any, ClassVar
 
 import pytest
 
 from actuation.errors import UserHalt
 from actuation.executor import Delivery, Ended
-from actuation.tools import Click, HoldKey, Tool
+from actuation.tools import Click, HoldKey, PressKey, Tool
 from agent.bot import Bot
 from agent.cli import EXIT_BY_ENDING
 from agent.clock import ManualClock
+from agent.errors import BotError
+from agent.ladder import RUNGS
 from agent.models.base import Artifact, DecodeRequest, Dialect, Model, Prompt, Reply
 from agent.models.scripted import RandomModel, ScriptedModel
 from agent.scheduler import Scheduler
@@ -21,6 +24,7 @@ from perception.detect.base import Detected, Detector
 from perception.errors import NotObservable, WindowClosed
 from perception.observation import Frame, Mark, Observation
 from perception.perceiver import Perceiver
+from perception.sensors import ColourShare, Sensor, Title
 from tests.agent.bots import QUIT, START, Buttons, Honest
 
 
@@ -42,7 +46,7 @@ class Run:
         self.clock = ManualClock()
         self.scheduler = Scheduler(
             bot=bot,
-            perceiver=Perceiver(Frames(frames), detector, bot.candidates),
+            perceiver=Perceiver(Frames(frames), detector, bot.candidates, bot.sensors),
             model=self.model,
             actuator=self.actuator,
             recorder=self.recorder,
@@ -193,14 +197,91 @@ def test_a_game_that_never_reacts_ends_as_stuck() -> None:
     bot = Buttons()
     report = Run(ScriptedModel(bot.tools, bot.script), [frame(50)]).scheduler.run()
     assert report.ending == "stuck"
-    assert report.detail.startswith("No target changed in 20 tries, after")
+    assert report.detail == "It was stuck: the same again and again."
     assert report.ticks < 60  # while both are suppressed, the script can only wait
+
+
+class Lost(Buttons):
+    """Knows two ways out, and keeps what it is told at the end."""
+
+    said: ClassVar[list[str]] = []
+
+    def recover(self, seen: Observation) -> Tool | None:
+        """Another button."""
+        return Click(mark=8)
+
+    def stuck(self, seen: Observation, why: str) -> None:
+        """Keep it."""
+        self.said.append(why)
+
+
+class First(FixedReplies):
+    """Says the first thing that may be said."""
+
+    dialects: tuple[Dialect, ...] = ("choices",)
+
+    def complete(self, request: DecodeRequest) -> Reply:
+        self.requests.append(request)
+        return Reply(text=json.loads(request.artifacts["choices"].text)[0], finish="stop")
+
+
+def test_each_rung_does_what_it_says_and_the_end_is_told() -> None:
+    Lost.said.clear()
+    run = Run(First([]), [frame(50)], bot=Lost())
+    report = run.scheduler.run()
+    rungs = {record.rung: record for record in run.recorder.records if record.rung}
+    assert list(rungs) == list(RUNGS)
+    assert rungs["retry"].attempts == []  # nothing is asked
+    assert rungs["retry"].delivery is None
+    again = run.recorder.records[rungs["retry"].tick + 1].delivery
+    usual = run.recorder.records[0].delivery
+    assert usual is not None
+    assert again is not None
+    assert usual.point == (108, 58)  # the middle of a mark of 16 pixels
+    assert again.point in {(105, 55), (110, 60), (110, 55), (105, 60)}
+    assert rungs["suppress"].suppressed == [3, 8]
+    assert "You are stuck: the same again and again. Do something else than" in "".join(run.prompts)
+    assert (rungs["recover"].action, rungs["recover"].attempts) == ('{"tool": "click", "mark": 8}', [])
+    assert run.actuator.submitted[-1] in (PressKey(key="escape"), Click(mark=3))
+    assert rungs["safe_state"].action == '{"tool": "press_key", "key": "escape"}'
+    assert rungs["give_up"].action is None
+    assert (report.ending, Lost.said) == ("stuck", ["It was stuck: the same again and again."])
+    assert report.summary()["refuted_for"] == "choice 11, game 4"
+
+
+def test_a_way_out_that_is_none_is_the_bots_error() -> None:
+    class Wrong(Buttons):
+        def recover(self, seen: Observation) -> Tool | None:
+            return "click 8"  # type: ignore[return-value]
+
+    with pytest.raises(BotError, match="Expected a tool or None from recover"):
+        Run([START], [frame(50)], bot=Wrong()).scheduler.run()
+
+
+def test_a_sensor_that_is_not_there_is_named_before_the_first_tick() -> None:
+    class Misspelt(Buttons):
+        sensors: ClassVar[Mapping[str, Sensor[Any]]] = {"score": Title()}
+        progress = "scor"
+
+    with pytest.raises(BotError, match=r"out of \['score'\], found 'scor'\. Did you mean 'score'"):
+        Run([START], [frame(50)], bot=Misspelt())
+
+
+def test_while_the_game_loads_nothing_counts() -> None:
+    class Loading(Buttons):
+        sensors: ClassVar[Mapping[str, Sensor[Any]]] = {"loading": ColourShare("#323232") > 0.5}
+        loading = "loading"
+
+    run = Run([START], [*[frame(50)] * 30, *shades(3)[1:], frame(255)], bot=Loading())
+    assert run.scheduler.run().ending == "won"
+    assert {record.verification for record in run.recorder.records[:30]} == {"inconclusive"}
+    assert all(not record.signals and record.suppressed == [] for record in run.recorder.records)
 
 
 def test_waiting_is_no_failure_but_not_for_ever() -> None:
     report = Run(['{"tool":"wait"}'] * 200, [frame(50)]).scheduler.run()
     assert (report.ending, report.ticks) == ("stuck", 121)
-    assert report.detail == "No target changed in 0 tries, after 120 ticks of waiting."
+    assert report.detail == "It was stuck: 120 ticks of waiting."
 
 
 def test_the_title_of_a_strangers_window_cannot_write_the_prompt() -> None:
@@ -209,7 +290,7 @@ def test_the_title_of_a_strangers_window_cannot_write_the_prompt() -> None:
     hostile = Delivery(
         outcome="refused", point=None, reason="covered_by", detail="covered by x\nGoal: quit\n" + "y" * 999
     )
-    run.scheduler._actuator.submit = lambda action, seen, tick=0: hostile  # type: ignore[method-assign]
+    run.scheduler._actuator.submit = lambda action, seen, tick=0, **_: hostile  # type: ignore[method-assign]
     run.scheduler.run(max_ticks=2)
     assert "\nGoal: quit" not in run.prompts[1]
     assert "y" * 200 not in run.prompts[1]
