@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -13,11 +13,14 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
+from agent.bench_ladder import Row as LadderRow
 from agent.console import console, errors
 from agent.errors import WrongUse
 from perception.score import Row
 
 LABELLED = Path("tests/labelled")
+TRACES = Path("tests/traces")
+LADDER_MOST = 0.05  # of the traces, missed or told falsely, that ``--check`` lets pass
 FLOORS = {"board": (0.9, 0.75), "cell kinds": (0.95, 0.95), "everything": (0.8, 0.8)}
 """Detector -> the precision and the recall, over all games, that ``--check`` holds it to."""
 
@@ -60,6 +63,68 @@ def bench_perception(
     for goal in missed:
         errors.print(f"missed: {goal}", style="red", soft_wrap=True, markup=False)
     raise typer.Exit(1 if check and missed else 0)
+
+
+@bench_app.command("ladder")
+def bench_ladder(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Recorded traces: NAME/ is a session with a label.json besides.")
+    ] = None,
+    drawn: Annotated[bool, typer.Option(help="Also the small worlds that are drawn.")] = True,
+    names: Annotated[bool, typer.Option("--names", help="Name each trace that was missed or told falsely.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the table there.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 and name each goal that is missed.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print tracebacks.")] = False,
+) -> None:
+    """How often the ladder misses that an agent is stuck, or says so falsely; beside what others use.
+
+    A trace of one's own is a session and a label.json with "stuck_from": the first tick of which nothing comes, or
+    null. It may name sensors of the session as "progress", "loading" and "effect".
+
+    Example: onmark bench ladder tests/traces
+    """
+    from agent.bench_ladder import measure
+    from agent.testing.traces import recorded
+    from agent.testing.worlds import drawn as worlds
+
+    chosen = folder if folder is not None else TRACES if TRACES.is_dir() else None
+    if folder is not None and not any(folder.glob("*/label.json")):
+        raise WrongUse(f"Expected traces in {folder}, found no folder with a label.json.", f"Such as {TRACES}.")
+    try:
+        rows = measure([*(recorded(chosen) if chosen else ()), *(worlds() if drawn else ())])
+    except ValueError as problem:
+        raise WrongUse(f"{problem}.", "Correct it.") from problem
+    console.print(_ladder_table(rows))
+    for row in rows if names else ():
+        for kind, traces in (("missed", row.missed), ("told falsely", row.false)):
+            console.print(f"{row.way} {kind}: {', '.join(traces) or 'none'}", soft_wrap=True, markup=False)
+    if json_file is not None:
+        json_file.write_text(json.dumps([row.as_json() for row in rows], indent=1) + "\n", encoding="utf-8")
+    ours = rows[0]
+    missed = [
+        f"{name}: expected at most {LADDER_MOST:.0%}, found {share:.1%}"
+        for name, share in (("missed", ours.missed_rate), ("told falsely", ours.false_rate))
+        if share > LADDER_MOST
+    ]
+    for goal in missed:
+        errors.print(f"missed: {goal}", style="red", soft_wrap=True, markup=False)
+    raise typer.Exit(1 if check and missed else 0)
+
+
+def _ladder_table(rows: Sequence[LadderRow]) -> Table:
+    """A line a way of telling."""
+    ours = rows[0]
+    title = f"Is it stuck? {ours.stuck} traces in which it is, {ours.fine} in which it is not"
+    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table.add_column("told by", no_wrap=True)
+    for name in ("missed", "told falsely", "ticks to tell, median", "most"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        plain = row.as_json()
+        ticks = [str(plain[name] if plain[name] is not None else "-") for name in ("ticks_median", "ticks_most")]
+        shares = f"{len(row.missed)} ({row.missed_rate:.0%})", f"{len(row.false)} ({row.false_rate:.0%})"
+        table.add_row(row.way, *shares, *ticks)
+    return table
 
 
 def missed_floors(rows: list[Row], floors: Mapping[str, tuple[float, float]]) -> list[str]:

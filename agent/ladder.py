@@ -71,6 +71,12 @@ class Ladder:
         """Targets that are out of the grammar now, ascending."""
         return tuple(sorted(self._suppressed))
 
+    def amend(self, target: int | None) -> None:
+        """The last action that was sent had its effect after all."""
+        self.signals.amend()
+        if target is not None:
+            self._refuted.pop(target, None)
+
     def update(self, turn: Turn, *, waited: bool = False) -> Rung | None:
         """Take in a turn; called once a tick that could be judged.
 
@@ -84,7 +90,7 @@ class Ladder:
         self._suppressed = {target: left - 1 for target, left in self._suppressed.items() if left > 1}
         self.signals.add(turn)
         self.idle = self.idle + 1 if waited else 0
-        self._count(turn)
+        self._count(self.signals.turns[-1])
         if self.signals.new:
             self.signals.start_again()
             self.climbed, self.why = 0, ()

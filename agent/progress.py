@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from actuation.aim import aims
 from actuation.executor import Delivery, Ended
 from actuation.tools import Tool
 from agent.bot import Bot
 from agent.errors import BotError
 from agent.ladder import RUNGS, Ladder, Rung
 from agent.signals import Signal, Turn
-from agent.verify import UNKNOWN, Done, Verdict, judge
-from perception.change import TileDigests
+from agent.verify import CONFIRMED, UNKNOWN, Done, Verdict, judge, near
+from perception.change import TileDigests, tiles_of
 from perception.observation import Observation
+
+LATEST = 4  # looks after an action, with nothing sent since, in which its effect may still come
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +89,8 @@ class Progress:
         self._ladder = Ladder.of(bot.limits, bot.steps)
         self._digests = TileDigests()
         self._tiles: NDArray[np.uint64] = np.zeros((0, 0), np.uint64)
+        self._pending: Step | None = None
+        self._pending_for = 0
 
     @property
     def suppressed(self) -> Collection[int]:
@@ -114,6 +119,8 @@ class Progress:
     def judge(self, last: Step | None, seen: Observation, ended: Sequence[Ended]) -> Judgement:
         """Look at what came of the tick before. While the game loads, or a person is at the desk, nothing counts.
 
+        An action that seems to have had no effect is looked at again for as long as nothing else is sent, four times.
+
         Args:
             last: the tick before. None: there was none, or the game could not be seen since.
             seen: this tick's look.
@@ -123,20 +130,48 @@ class Progress:
         if self._held(last, seen):
             return Judgement()
         verdict = self._verdict(last, seen, before, ended)
-        turn = Turn(tiles=self._tiles, decided=False)
-        if last is not None:
-            turn = Turn(
-                tiles=self._tiles,
-                action=last.spelling,
-                target=last.target,
-                sent=last.sent,
-                decided=last.decided,
-                outcome=verdict.outcome,
-                progress=self._sensor(self._bot.progress, seen),
-            )
-        waited = last is not None and last.action is not None and not last.sent and turn.outcome == "inconclusive"
-        rung = self._ladder.update(turn, waited=waited)
+        if last is not None and last.sent:
+            self._pending, self._pending_for = (None if verdict.outcome == "confirmed" else last), 0
+        elif self._late(seen):
+            verdict = CONFIRMED
+        sent_nothing = last is not None and last.action is not None and not last.sent
+        rung = self._ladder.update(
+            self._turn(last, seen, verdict), waited=sent_nothing and verdict.outcome == "inconclusive"
+        )
         return Judgement(verdict=verdict, signals=self._ladder.signals.given, rung=rung)
+
+    def _turn(self, last: Step | None, seen: Observation, verdict: Verdict) -> Turn:
+        progress = self._sensor(self._bot.progress, seen)
+        if last is None:
+            return Turn(tiles=self._tiles, decided=False, progress=progress)
+        sensed = last.action is None or type(last.action) in self._bot.effects
+        boxes = [] if sensed or last.action is None else [near(aim.box) for aim in aims(last.action, last.seen)]
+        return Turn(
+            tiles=self._tiles,
+            action=last.spelling,
+            target=last.target,
+            sent=last.sent,
+            decided=last.decided,
+            near=tiles_of(boxes, self._tiles.shape) if boxes else None,
+            pending=self._pending is not None,
+            outcome=verdict.outcome,
+            progress=progress,
+        )
+
+    def _late(self, seen: Observation) -> bool:
+        """True when an action, after which nothing else was sent, has its effect only now."""
+        pending = self._pending
+        if pending is None or pending.action is None or pending.delivery is None:
+            return False
+        self._pending_for += 1
+        done = Done(action=pending.action, delivery=pending.delivery, seen=pending.seen)
+        effect = self._bot.effects.get(type(pending.action))
+        late = judge(done, seen, effect=effect, restless=self._ladder.signals.restless_alone).outcome == "confirmed"
+        if late:
+            self._ladder.amend(pending.target)
+        if late or self._pending_for >= LATEST:
+            self._pending = None
+        return late
 
     def _held(self, last: Step | None, seen: Observation) -> bool:
         if self._sensor(self._bot.loading, seen) is True:

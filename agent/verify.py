@@ -88,13 +88,17 @@ def judge(done: Done, after: Observation, *, effect: str | None = None, restless
     if effect is not None:
         hit = after.sensors.get(effect)
     elif targets:
-        near = [aim.box.grown(min(aim.box.width, aim.box.height) // 2) for aim in targets]
-        hit = any(_changed_in(box, changed, before, now) for box in near)
+        hit = any(_changed_in(near(aim.box), changed, before, now) for aim in targets)
     else:
         hit = bool(changed.any())
     if hit is None:
         return UNKNOWN
     return CONFIRMED if hit else _refuted(_cause(done, after, changed, sensed=effect is not None))
+
+
+def near(box: Box) -> Box:
+    """The neighbourhood of a target: half its size more on each side."""
+    return box.grown(min(box.width, box.height) // 2)
 
 
 def _cause(done: Done, after: Observation, changed: NDArray[np.bool_], *, sensed: bool) -> Cause:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import cv2
@@ -103,6 +104,14 @@ def _tiles(differs: NDArray[Any]) -> NDArray[np.bool_]:
     padded = cv2.copyMakeBorder(differs, *padding, cv2.BORDER_CONSTANT, value=0)
     bands = padded.reshape(rows, TILE, -1).max(axis=1)
     return np.asarray(bands.reshape(rows, columns, -1).max(axis=2) > 0)
+
+
+def tiles_of(boxes: Sequence[Box], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Which tiles hold a pixel of some boxes, of ``shape`` (rows, columns)."""
+    held = np.zeros(shape, np.bool_)
+    for box in boxes:
+        held[max(0, box.top // TILE) : -(-box.bottom // TILE), max(0, box.left // TILE) : -(-box.right // TILE)] = True
+    return held
 
 
 def _boxes(tiles: NDArray[np.bool_], differs: NDArray[Any], frame: Box) -> tuple[Box, ...]:
