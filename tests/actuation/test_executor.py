@@ -170,8 +170,16 @@ def test_what_was_sent_before_a_refusal_is_told() -> None:
     looking = StillEyes()
     executor = Executor(StepThread(Covered(), looking))
     delivery = executor.submit(Twice(mark=7), SEEN)
+    assert executor.ended() == []  # it was told already
     executor.close()
     assert (delivery.reason, delivery.detail) == ("covered_by", "covered by Pop-up, after 2 of its events")
+
+
+def test_a_night_of_actions_leaves_nothing_behind(executor: Executor) -> None:
+    for _ in range(20):
+        executor.submit(Click(mark=7), SEEN)
+        executor.ended()
+    assert executor._actions == {}
 
 
 class Sticky(DryRun):

@@ -8,6 +8,7 @@ from Xlib import X, display
 
 from actuation import Click, Executor, HoldKey, PressKey, PressPointer, Rules
 from actuation.errors import UserHalt
+from actuation.x11_keyboard import X11Keyboard
 from agent.bot import Game
 from agent.desktop import game_window
 from agent.testing.hostile import TARGET, TROUBLES, Scene, Trouble
@@ -111,6 +112,17 @@ def test_the_ledger_is_the_servers_own_state(scene: Scene) -> None:
     hands(scene).release_all()
     hands(scene).release_all()
     assert scene.held() == (frozenset(), frozenset()) == hands(scene).held()
+
+
+def test_a_text_waits_for_caps_lock_to_go(own_display: str) -> None:
+    with closing(X11Keyboard()) as keyboard:
+        assert keyboard.mistyped("Abc 1") is None
+        xdotool("key", "Caps_Lock")
+        try:
+            assert keyboard.mistyped("Abc 1") == "caps lock is on"
+            assert keyboard.mistyped("1 2") is None
+        finally:
+            xdotool("key", "Caps_Lock")
 
 
 def test_what_goes_on_can_be_cancelled(scene: Scene) -> None:

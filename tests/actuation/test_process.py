@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 
@@ -10,10 +11,13 @@ import pytest
 
 from actuation import Click, Executor, HoldKey
 from actuation.errors import InputSwitchedOff, InputUnavailable, UserHalt
+from actuation.plan import Hands
 from actuation.process import SILENT_S, StepProcess
 from actuation.stepper import TAKEN_FOR_DEAD
+from actuation.thread import PATIENCE_S
 from agent.testing.hostile import Scene
 from agent.testing.victim import until, xdotool
+from perception.geometry import Point
 from perception.x11 import X11Desktop
 
 
@@ -54,6 +58,26 @@ def test_a_process_that_dies_is_told_and_leaves_nothing(scene: Scene, steps: Ste
     executor.close()
     with pytest.raises(InputUnavailable, match="The executor is closed"):
         executor.submit(Click(mark=1), scene.look())
+
+
+class LaterClick(Click):
+    """Click after a while."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        assert at is not None
+        hands.wait(0.3)
+        hands.click(at)
+
+
+def test_who_waits_for_a_process_that_dies_is_told_at_once(scene: Scene, steps: StepProcess) -> None:
+    executor, seen = Executor(steps), scene.look()
+    death = threading.Timer(0.1, lambda: os.kill(steps.pid, signal.SIGKILL))
+    death.start()
+    began = time.monotonic()
+    with pytest.raises(InputUnavailable, match="has died"):
+        executor.submit(LaterClick(mark=1), seen)
+    assert time.monotonic() - began < PATIENCE_S / 2  # not after all patience
+    death.join()
 
 
 def test_the_process_ends_with_its_agent(scene: Scene) -> None:

@@ -214,6 +214,42 @@ def test_a_drag_ends_where_the_window_moves_away_under_it() -> None:
     assert (why(drag), bench.kinds[-1], len(bench.stepper.ledger)) == ("moved", "release", 0)
 
 
+def test_a_button_is_let_go_when_the_window_moves_away_from_under_it() -> None:
+    bench = Bench()
+    bench.begin(PressPointer(mark=1))
+    bench.go(0.1)
+    bench.window(client=Box(101, 50, 320, 240))
+    bench.go(0.1)
+    assert bench.kinds == ["press", "release"]
+    assert [ended.reason for _, ended in bench.stepper.ended] == ["moved"]
+
+
+def test_a_drag_does_not_go_on_over_what_lies_over_the_game() -> None:
+    bench = Bench()
+    drag = bench.begin(Drag(mark=1, onto=2))
+    bench.go(0.1)
+    bench.eyes.over = "Pop-up"
+    bench.go(0.4)
+    assert (why(drag), bench.kinds[-1], len(bench.stepper.ledger)) == ("covered_by", "release", 0)
+
+
+class LaterKey(Tool):
+    """Press a key after a while."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        hands.wait(0.5)
+        hands.key("a")
+
+
+def test_a_key_that_somebody_will_press_is_taken() -> None:
+    bench = Bench()
+    bench.begin(LaterKey())
+    bench.go(0.1)
+    assert why(bench.begin(PressKey(key="a"))) == "conflict"
+    bench.go(0.6)
+    assert bench.kinds == ["key_down", "key_up"]
+
+
 def test_the_pointer_travels_from_where_it_is() -> None:
     bench = Bench(motion=Motion(travel_s=0.1))
     bench.go(0.05)
