@@ -23,6 +23,7 @@ from typing import IO, BinaryIO
 from actuation.backend import Backend, PyAutoGui
 from actuation.errors import InputUnavailable
 from actuation.keys import modifiers_last
+from actuation.x11_keyboard import X11Keyboard
 
 CURE = "Try again; if it recurs, run `python -m actuation.guardian` by hand to see why."
 PATIENCE_S = 5  # for the releases at the end; a display that died with the agent would be waited for without end
@@ -84,13 +85,25 @@ class Guardian:
 
 
 def watch(
-    ledger: BinaryIO, backend: Backend, said: IO[str] = sys.stdout, alarm: Callable[[int], object] = signal.alarm
+    ledger: BinaryIO,
+    backend: Backend,
+    said: IO[str] = sys.stdout,
+    alarm: Callable[[int], object] = signal.alarm,
+    let_repeat: Callable[[str], object] = lambda key: None,
 ) -> None:
-    """Follow the ledger to its end, then release what is left in it: what went down last first, modifiers last."""
+    """Follow the ledger to its end, then release what is left in it: what went down last first, modifiers last.
+
+    Args:
+        ledger: what is said.
+        backend: releases.
+        said: where to say that it was done for a process that lives on.
+        alarm: ends this process after so many seconds.
+        let_repeat: a key that was released may repeat by itself again.
+    """
     held: list[tuple[str, str]] = []
     for line in _lines(ledger, held):
         if line is None:
-            _release(held, backend)
+            _release(held, backend, let_repeat)
             said.write("released\n")
             said.flush()
         elif line[:1] == "+":
@@ -98,7 +111,7 @@ def watch(
         elif line[:1] == "-" and _entry(line) in held:
             held.remove(_entry(line))
     alarm(PATIENCE_S)
-    _release(held, backend)
+    _release(held, backend, let_repeat)
 
 
 def _lines(ledger: BinaryIO, held: list[tuple[str, str]]) -> Iterator[str | None]:
@@ -116,12 +129,15 @@ def _lines(ledger: BinaryIO, held: list[tuple[str, str]]) -> Iterator[str | None
         yield from (line.decode() for line in whole)
 
 
-def _release(held: list[tuple[str, str]], backend: Backend) -> None:
+def _release(held: list[tuple[str, str]], backend: Backend, let_repeat: Callable[[str], object]) -> None:
     for kind, name in modifiers_last(held, lambda entry: entry[1]):
         if kind == "button":
             backend.release(name)
         else:
             backend.key_up(name)
+    for kind, name in held:
+        if kind == "key":
+            let_repeat(name)
     held.clear()
 
 
@@ -134,10 +150,11 @@ def main() -> None:
     """Run as a process: the ledger comes on standard input."""
     for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(sign, signal.SIG_IGN)
-    backend = PyAutoGui()
+    backend, keyboard = PyAutoGui(), X11Keyboard()
+    keyboard.read()  # it knows from here on which keys repeat
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    watch(os.fdopen(0, "rb", buffering=0), backend)
+    watch(os.fdopen(0, "rb", buffering=0), backend, let_repeat=keyboard.let_repeat)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,14 @@ class Keyboard(Protocol):
         """What this layout would type otherwise. None: nothing."""
         ...
 
+    def keep_from_repeating(self, key: str) -> None:
+        """A key that is held does not repeat by itself: that would go to whatever window has the keyboard then."""
+        ...
+
+    def let_repeat(self, key: str) -> None:
+        """It may again, if it did before."""
+        ...
+
     def close(self) -> None:
         """Let go of the display."""
         ...

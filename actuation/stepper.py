@@ -299,6 +299,8 @@ class Stepper:
             kind, name = pressed
             self.ledger.down(Held(kind=kind, name=name, owner=action.number, since_s=now))
         if isinstance(step, KeyDown):
+            if self._keyboard is not None:
+                self._keyboard.keep_from_repeating(step.key)
             self._backend.key_down(step.key)
         elif isinstance(step, Press | Move | Scroll):
             self._point(action, step)
@@ -332,6 +334,8 @@ class Stepper:
                 self._backend.release(held.name)
             else:
                 self._backend.key_up(held.name)
+                if self._keyboard is not None:
+                    self._keyboard.let_repeat(held.name)
             self.ledger.up(held)
 
     def _look_after(self) -> None:

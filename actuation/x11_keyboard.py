@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from Xlib import XK, X
 from Xlib.protocol import request
 
@@ -23,6 +25,7 @@ class X11Keyboard:
         self._opened: Server | None = None
         self._codes: dict[str, int] = {}
         self._names: dict[int, str] = {}
+        self._repeats: Sequence[int] = ()
 
     def read(self) -> InputState:
         """How the mouse and the keyboard stand now: one round trip.
@@ -62,6 +65,25 @@ class X11Keyboard:
             f"this keyboard's layout has no {', '.join(map(repr, strange))} where it is expected" if strange else None
         )
 
+    def keep_from_repeating(self, key: str) -> None:
+        """A key that is held does not repeat by itself: a repeat would go to whatever window has the keyboard by then.
+
+        Raises:
+            DisplayUnavailable: the X server is gone.
+        """
+        self._repeat(key, X.AutoRepeatModeOff)
+
+    def let_repeat(self, key: str) -> None:
+        """It may again, if it did when this connection was opened. Raises as ``keep_from_repeating`` does."""
+        self._repeat(key, X.AutoRepeatModeOn)
+
+    def _repeat(self, key: str, mode: int) -> None:
+        server, code = self._server(), self._codes[key]
+        if self._repeats[code // 8] >> code % 8 & 1:
+            with server.guarded():
+                server.display.change_keyboard_control(key=code, auto_repeat_mode=mode)
+                server.display.sync()
+
     def close(self) -> None:
         """Close the connection."""
         if self._opened is not None:
@@ -80,6 +102,7 @@ class X11Keyboard:
         if self._opened is None:
             self._opened = Server()
             with self._opened.guarded():
+                self._repeats = self._opened.display.get_keyboard_control().auto_repeats
                 codes = {k: self._opened.display.keysym_to_keycode(_keysym(name)) for k, name in KEYSYMS.items()}
             self._codes = {key: int(code) for key, code in codes.items()}
             self._names = {code: key for key, code in self._codes.items() if code}

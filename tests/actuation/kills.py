@@ -21,6 +21,8 @@ from contextlib import closing
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
 
+from Xlib.display import Display
+
 from actuation.errors import InputUnavailable
 from actuation.plan import Hands
 from actuation.process import StepProcess
@@ -96,13 +98,14 @@ def ended(
 ) -> tuple[float, str]:
     """End one agent: how long it took until all was released, and what was not."""
     assert child.pid is not None
+    repeating = repeats()
     line.send("go")
     hands = line.recv()
     time.sleep(after_s)
     for pid in {"both": (child.pid, hands), "its input process": (hands,)}.get(how.rpartition(" ")[0], (child.pid,)):
         os.kill(pid, sign)
-    died, was_held = time.monotonic(), said(server)
-    while (held := said(server)) and time.monotonic() - died < LIMIT_S:
+    died, was_held = time.monotonic(), said(server, repeating)
+    while (held := said(server, repeating)) and time.monotonic() - died < LIMIT_S:
         pass
     took = time.monotonic() - died
     for pid in (child.pid, hands):
@@ -112,10 +115,17 @@ def ended(
     return took if was_held else 0.0, held
 
 
-def said(server: X11Keyboard) -> str:
-    """What the X server holds; empty: nothing."""
+def said(server: X11Keyboard, repeating: list[int]) -> str:
+    """What the X server holds, and whether a key does not repeat that did; empty: nothing."""
     state = server.read()
-    return " ".join(sorted(state.keys | state.buttons))
+    mute = [] if repeats() == repeating else ["a key does not repeat"]
+    return " ".join([*sorted(state.keys | state.buttons), *mute])
+
+
+def repeats() -> list[int]:
+    """Which keys of the display repeat by themselves, as bits."""
+    with closing(Display()) as program:
+        return list(program.get_keyboard_control().auto_repeats)
 
 
 def agent(window: int, seed: int, line: Connection) -> None:

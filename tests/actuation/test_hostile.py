@@ -1,6 +1,5 @@
 """Complaints about bots re-enacted: real windows, real input, and what must follow."""
 
-import time
 from contextlib import closing
 
 import pytest
@@ -14,6 +13,7 @@ from agent.desktop import game_window
 from agent.testing.hostile import TARGET, TROUBLES, Scene, Trouble
 from agent.testing.victim import until, victim, xdotool
 from perception.x11 import X11Desktop
+from tests.actuation.kills import repeats
 from tests.perception.test_x11 import menus
 
 
@@ -86,10 +86,19 @@ def test_a_key_that_is_held_does_not_go_to_the_terminal(scene: Scene) -> None:
         scene.desktop.find("Terminal").activate()
         until(lambda: not scene.window.state().foreground)
         until(lambda: scene.held() == (frozenset(), frozenset()))
-        time.sleep(0.8)  # a held letter would repeat after 0.66 s
         assert [event for event in terminal.events() if event["kind"] == "key_press"] == []
     (ended,) = hands(scene).ended()
     assert (type(ended.action), ended.reason) == (HoldKey, "not_foreground")
+
+
+def test_a_key_that_is_held_is_pressed_once_and_may_repeat_afterwards(scene: Scene) -> None:
+    """By itself a held key repeats after 0.66 s, 25 times a second, into whatever has the keyboard by then."""
+    before = repeats()
+    assert hands(scene).submit(HoldKey(key="a", seconds=1.5), scene.look()).outcome == "delivered"
+    assert repeats() != before
+    until(lambda: scene.held()[0] == frozenset())
+    assert [event["kind"] for event in scene.events()] == ["key_press", "key_release"]
+    until(lambda: repeats() == before)
 
 
 def test_a_game_that_closes_is_not_clicked_any_more(scene: Scene) -> None:

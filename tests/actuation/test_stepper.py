@@ -34,6 +34,7 @@ class Desk:
         self.moved_to: Point | None = None
         self.caps_lock = False
         self.lacks: set[str] = set()
+        self.still: list[str] = []
 
     def read(self) -> InputState:
         keys, buttons, pointer = set(self.keys), set(self.buttons), Point(640, 400)
@@ -52,6 +53,12 @@ class Desk:
 
     def missing(self, key: str) -> str | None:
         return f"no {key}" if key in self.lacks else None
+
+    def keep_from_repeating(self, key: str) -> None:
+        self.still.append(key)
+
+    def let_repeat(self, key: str) -> None:
+        self.still.remove(key)
 
     def mistyped(self, text: str) -> str | None:
         return "caps lock is on" if self.caps_lock else None
@@ -246,7 +253,10 @@ def test_a_key_that_somebody_will_press_is_taken() -> None:
     bench.begin(LaterKey())
     bench.go(0.1)
     assert why(bench.begin(PressKey(key="a"))) == "conflict"
-    bench.go(0.6)
+    bench.go(0.41)
+    assert bench.desk.still == ["a"]  # it does not repeat while it is down
+    bench.go(0.2)
+    assert bench.desk.still == []
     assert bench.kinds == ["key_down", "key_up"]
 
 
