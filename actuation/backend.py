@@ -6,8 +6,9 @@ import os
 import queue
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from actuation.errors import InputSwitchedOff, InputUnavailable, UserHalt
@@ -60,20 +61,26 @@ class Backend(Protocol):
 class PyAutoGui:
     """Real input.
 
-    pyautogui's own pauses are off; its fail-safe stays on: the user throws the pointer into a corner of the screen
-    and the next press raises ``UserHalt``. All calls are made on one thread of their own, because one that is under
-    way when the display dies never comes back: it is given up after ``PATIENCE_S``.
+    pyautogui's own pauses are off; its fail-safe stays on unless told otherwise: the user throws the pointer into a
+    corner of the screen and the next press raises ``UserHalt``. All calls are made on one thread of their own, because
+    one that is under way when the display dies never comes back: it is given up after ``PATIENCE_S``.
+
+    Args:
+        buttons: the button to press for another one, where the desk's mouse is set up for the left hand.
+        fail_safe: raise where the pointer is in a corner, whoever put it there.
 
     Raises:
         InputUnavailable: pyautogui cannot be loaded here, with the cure.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, buttons: Mapping[str, str] = MappingProxyType({}), *, fail_safe: bool = True) -> None:
+        self._buttons = buttons
+        self._fail_safe = fail_safe
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="input", daemon=True).start()
         self._gui = self._call(_load)
         self._gui.PAUSE = 0
-        self._gui.FAILSAFE = True
+        self._gui.FAILSAFE = fail_safe
 
     def press(self, point: Point, button: str) -> None:
         """Move and press in one call, so that a pointer which somebody else moves cannot come between.
@@ -84,7 +91,7 @@ class PyAutoGui:
             InputUnavailable: the display does not answer.
         """
         _require_allowed(f"a {button} press at {point}")
-        self._send(lambda: self._gui.mouseDown(point.x, point.y, button=button))
+        self._send(lambda: self._gui.mouseDown(point.x, point.y, button=self._buttons.get(button, button)))
 
     def move(self, point: Point) -> None:
         """Move the pointer. Raises as ``press`` does."""
@@ -115,14 +122,14 @@ class PyAutoGui:
         Raises:
             InputUnavailable: the display does not answer.
         """
-        self._release(lambda: self._gui.mouseUp(button=button))
+        self._release(lambda: self._gui.mouseUp(button=self._buttons.get(button, button)))
 
     def _release(self, event: Callable[[], None]) -> None:
         self._gui.FAILSAFE = False
         try:
             self._send(event)
         finally:
-            self._gui.FAILSAFE = True
+            self._gui.FAILSAFE = self._fail_safe
 
     def _send(self, event: Callable[[], None]) -> None:
         """Send one event; what fails then is the display, since the event's words are our own."""

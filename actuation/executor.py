@@ -6,6 +6,7 @@ What goes on is stepped beside the ticks, 30 times a second, and never waits for
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -18,6 +19,8 @@ from actuation.stepper import Performed, Running
 from actuation.tools import Tool
 from perception.geometry import Box, Point
 from perception.observation import Observation
+
+REMEMBERED = 1000  # actions, for telling which one ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +157,8 @@ class Executor:
         self._steps = steps
         self._actions: dict[int, Tool] = {}
         self._number = 0
+        self._lock = threading.Lock()
+        self._closed = False
 
     def submit(
         self, action: Tool, seen: Observation, tick: int = 0, *, spot: tuple[float, float] | None = None
@@ -171,33 +176,45 @@ class Executor:
 
         Raises:
             KeyError: it names a target that the observation does not hold.
-            ValueError: the tool asks for a key or a button that there is none of.
+            TypeError: the tool's ``perform`` returned something: it is no generator and no coroutine.
+            ValueError: the tool asks for a key or a button that there is none of, or for no time or point.
             UserHalt: the person at the desk stopped the agent.
             InputUnavailable: the display does not answer.
         """
         targets = aims(action, seen, spot)
         point = targets[0].point if targets else None
         hands = Hands(self._steps.motion, {aim.field: aim.point for aim in targets})
-        action.perform(hands, point)
-        self._number += 1
-        running = Running(number=self._number, plan=hands.plan, aims=targets, transform=seen.frame.transform)
-        self._actions[running.number] = action
+        # A tool may be wrong about what it returns: a generator or a coroutine would have done nothing.
+        left: object = action.perform(hands, point)  # type: ignore[func-returns-value]
+        if left is not None:
+            raise TypeError(f"expected perform() of {type(action).__name__} to return None, found {left!r}")
+        with self._lock:
+            self._number += 1
+            number = self._number
+            self._actions[number] = action
+            self._actions.pop(number - REMEMBERED, None)
+        running = Running(number=number, plan=hands.plan, aims=targets, transform=seen.frame.transform)
         return _delivery(self._steps.perform(running), point, Evidence.of(tick, seen, targets))
 
     def ended(self) -> list[Ended]:
         """What ended before its time since this was asked last."""
-        ended, going_on = self._steps.ended()
-        found = [Ended(action=self._actions[n], reason=why.reason, detail=why.detail) for n, why in ended]
-        self._actions = {number: action for number, action in self._actions.items() if number in going_on}
-        return found
+        if self._closed:
+            return []
+        with self._lock:
+            ended, going_on = self._steps.ended()
+            known = dict(self._actions)
+            self._actions = {number: action for number, action in known.items() if number in going_on}
+        return [Ended(action=known[n], reason=why.reason, detail=why.detail) for n, why in ended if n in known]
 
     def held(self) -> tuple[frozenset[str], frozenset[str]]:
         """The keys and the buttons that are down."""
-        return self._steps.held()
+        return (frozenset(), frozenset()) if self._closed else self._steps.held()
 
     def cancel(self, action: Tool) -> None:
         """End an action that goes on, and release what it holds; nothing where it does not go on."""
-        self._steps.cancel([number for number, known in self._actions.items() if known is action])
+        with self._lock:
+            numbers = [number for number, known in self._actions.items() if known is action]
+        self._steps.cancel(numbers)
 
     def resume(self) -> None:
         """Go on although a person was at the desk."""
@@ -209,10 +226,12 @@ class Executor:
         Raises:
             InputUnavailable: the display does not answer.
         """
-        self._steps.stop()
+        if not self._closed:
+            self._steps.stop()
 
     def close(self) -> None:
         """Release all, and let go of everything; any number of times."""
+        self._closed = True
         self._steps.close()
 
 

@@ -150,8 +150,8 @@ def main() -> None:
     """Run as a process: the ledger comes on standard input."""
     for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(sign, signal.SIG_IGN)
-    backend, keyboard = PyAutoGui(), X11Keyboard()
-    keyboard.read()  # it knows from here on which keys repeat
+    keyboard = X11Keyboard()  # it knows from here on which keys repeat
+    backend = PyAutoGui(buttons=keyboard.buttons(), fail_safe=False)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     watch(os.fdopen(0, "rb", buffering=0), backend, let_repeat=keyboard.let_repeat)

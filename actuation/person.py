@@ -64,6 +64,7 @@ class Person:
 
     Attributes:
         says: what was noticed last, in words.
+        keys: that were down when it was last looked at, whoever holds them.
         pointer: where it was last seen, or moved to by the agent. None: not known.
 
     Args:
@@ -75,6 +76,7 @@ class Person:
         self._keyboard = keyboard
         self._rules = rules
         self.pointer: Point | None = None
+        self.keys: frozenset[str] = frozenset()
         self._last_s: float | None = None
         self.says = ""
 
@@ -96,6 +98,7 @@ class Person:
         if self._keyboard is None:
             return None
         found = self._keyboard.read()
+        self.keys = found.keys
         if set(self._rules.panic) <= found.keys:
             return f"The panic keys {'+'.join(self._rules.panic)} were pressed."
         moved = self.pointer is not None and found.pointer != self.pointer

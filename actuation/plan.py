@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import index
 from types import MappingProxyType
 from typing import Literal
 
@@ -16,6 +17,8 @@ BEAT_S = 1 / 30  # of what goes on: a drag's moves, a look at what is held
 BUTTONS = ("left", "middle", "right")
 MOST_NOTCHES = 20  # of the wheel at once
 MOST_TEXT = 200  # characters at once
+MOST_STEPS = 20_000  # of one action
+MOST_TRAVEL_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Plan:
             if isinstance(step, KeyDown):
                 down.append(step.key)
                 yield frozenset(down)
-            elif isinstance(step, Release) and step.name in down:
+            elif isinstance(step, Release) and step.kind == "key" and step.name in down:
                 down.remove(step.name)
 
 
@@ -159,7 +162,7 @@ class Hands:
         Raises:
             ValueError: there is no such button.
         """
-        self._arrive(point)
+        self._arrive(_point(point))
         self.press(point, button)
         self.wait(self._motion.press_s)
         self.release(button)
@@ -179,16 +182,23 @@ class Hands:
             ValueError: there is no such button, or this action holds it already.
         """
         self._goes_down("button", _button(button))
-        self._steps.append(Press(point, button))
+        self._add(Press(_point(point), _button(button)))
 
     def release(self, button: str = "left") -> None:
         """Release a button, where the pointer is; nothing happens where it is not held."""
         self._down.discard(("button", _button(button)))
-        self._steps.append(Release("button", button))
+        self._add(Release("button", _button(button)))
 
     def move(self, point: Point, seconds: float | None = None) -> None:
-        """Move the pointer, at once or in so many seconds."""
-        self._steps.append(Travel(point, self._motion.travel_s if seconds is None else seconds))
+        """Move the pointer, at once or in so many seconds, 60 at most.
+
+        Raises:
+            ValueError: that is no time, or no point.
+        """
+        seconds = self._motion.travel_s if seconds is None else seconds
+        if not 0 <= seconds <= MOST_TRAVEL_S:
+            raise ValueError(f"expected 0 to {MOST_TRAVEL_S:g} seconds to travel, found {seconds}")
+        self._add(Travel(_point(point), seconds) if seconds else Move(_point(point)))
 
     def drag(self, start: Point, end: Point, button: str = "left", seconds: float | None = None) -> None:
         """Press at one point, travel, release at the other."""
@@ -207,7 +217,8 @@ class Hands:
         """
         if not 1 <= abs(notches) <= MOST_NOTCHES:
             raise ValueError(f"expected 1 to {MOST_NOTCHES} notches up or down, found {notches}")
-        self._steps += [Scroll(point, 1 if notches > 0 else -1)] * abs(notches)
+        for _ in range(abs(notches)):
+            self._add(Scroll(_point(point), 1 if notches > 0 else -1))
 
     def key(self, key: str) -> None:
         """Press and release a key.
@@ -238,12 +249,12 @@ class Hands:
             ValueError: there is no such key, or this action holds it already.
         """
         self._goes_down("key", _key(key))
-        self._steps.append(KeyDown(key))
+        self._add(KeyDown(_key(key)))
 
     def key_up(self, key: str) -> None:
         """Release a key; nothing happens where it is not held."""
         self._down.discard(("key", _key(key)))
-        self._steps.append(Release("key", key))
+        self._add(Release("key", _key(key)))
 
     def type(self, text: str) -> None:
         """Type a text, a key at a time. Refused unless the bot's rules allow it.
@@ -267,7 +278,12 @@ class Hands:
         """
         if not 0 <= seconds <= 3600:
             raise ValueError(f"expected 0 to 3600 seconds, found {seconds}")
-        self._steps.append(Pause(seconds))
+        self._add(Pause(float(seconds)))
+
+    def _add(self, step: Step) -> None:
+        if len(self._steps) >= MOST_STEPS:
+            raise ValueError(f"expected at most {MOST_STEPS} steps of one action, found more; do less at once")
+        self._steps.append(step)
 
     def _goes_down(self, kind: str, name: str) -> None:
         if (kind, name) in self._down:
@@ -283,11 +299,18 @@ class Hands:
 def _button(button: str) -> str:
     if button not in BUTTONS:
         raise ValueError(f"expected a button out of {BUTTONS}, found {button!r}")
-    return button
+    return str.__str__(button)  # of an enumeration's member too
+
+
+def _point(point: Point) -> Point:
+    try:
+        return Point(index(point.x), index(point.y))
+    except (AttributeError, TypeError):
+        raise ValueError(f"expected a point of whole screen pixels, found {point!r}") from None
 
 
 def _key(key: str) -> str:
     problem = unknown_key(key)
     if problem:
         raise ValueError(problem)
-    return key
+    return str.__str__(key)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import pickle
+import queue
 import signal
 import socket
 import subprocess
@@ -20,9 +22,10 @@ import time
 from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from multiprocessing.connection import Connection
-from typing import Any
+from operator import index
+from typing import Any, TypeVar
 
 import psutil
 
@@ -38,9 +41,13 @@ from perception.glance import Glance
 
 BEAT_S = 0.05  # between the agent's signs of life
 SILENT_S = 0.25  # after the last of them the agent is taken for dead; beside perception one was 0.07 s late at worst
+ALIVE = b"."
+CLOSING_S = 3.0  # for a process that is to end, before it is killed
 LOOK_S = 0.02  # between two looks at whether the agent was stopped
 DEAD = frozenset({psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP, psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
 CURE = "Start the run again; if it recurs, see whether something ends its processes."
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +73,17 @@ class StepProcess:
 
     Raises:
         InputUnavailable: input cannot be synthesised here.
+        DisplayUnavailable: there is no display.
     """
 
     def __init__(self, window: int, *, motion: Motion | None = None, rules: Rules | None = None) -> None:
-        self.motion = motion or Motion()
+        self.motion = _plain(Motion, motion or Motion())
+        settings = _Settings(
+            window=index(window),
+            motion=self.motion,
+            rules=_plain(Rules, rules or Rules()),
+            real_input=backend.ALLOW_REAL_INPUT,
+        )
         self._socket, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -81,20 +95,18 @@ class StepProcess:
             )
         self.pid = self._process.pid
         self._connection = Connection(os.dup(self._socket.fileno()))
-        self._sending = threading.Lock()
         self._numbers = itertools.count()
         self._open: dict[int, Future[Any]] = {}
         self._closed = threading.Event()
-        settings = _Settings(
-            window=window, motion=self.motion, rules=rules or Rules(), real_input=backend.ALLOW_REAL_INPUT
-        )
+        self._dead = False
+        self._outbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         ready = self._open[next(self._numbers)] = Future()
-        self._send(settings)
-        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._receive, self._beat)]
+        self._outbox.put(pickle.dumps(settings))
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._receive, self._send)]
         for thread in self._threads:
             thread.start()
         try:
-            self._answer(ready)
+            self._answer(ready, PATIENCE_S)
         except BaseException:
             self._end()
             raise
@@ -136,35 +148,30 @@ class StepProcess:
         self._ask("stop")
 
     def close(self) -> None:
-        """Stop, and end the process; any number of times."""
+        """Stop, and end the process; any number of times. One that does not answer is killed: its guardian releases."""
         if self._closed.is_set():
             return
-        try:
-            self.stop()
-        finally:
-            self._end()
+        with contextlib.suppress(InputUnavailable):  # what it held is released all the same
+            self._ask("stop", patience_s=CLOSING_S)
+        self._end()
 
-    def _ask(self, name: str, *args: object) -> Any:
-        number, answer = next(self._numbers), Future[Any]()
-        self._open[number] = answer
-        self._send((number, name, args))
-        return self._answer(answer)
-
-    def _send(self, message: object) -> None:
+    def _ask(self, name: str, *args: object, patience_s: float = PATIENCE_S + 1) -> Any:
         if self._closed.is_set():
             raise InputUnavailable("The executor is closed.", "Make a new one.")
-        try:
-            with self._sending:
-                self._connection.send(message)
-        except OSError as problem:
-            raise self._died() from problem
+        number, answer = next(self._numbers), Future[Any]()
+        self._open[number] = answer
+        # Written by another thread: what interrupts this one, such as Ctrl-C, leaves no half of it behind.
+        self._outbox.put(pickle.dumps((number, pickle.dumps((name, args)))))
+        if self._dead:
+            raise self._died()
+        return self._answer(answer, patience_s)
 
-    def _answer(self, answer: Future[Any]) -> Any:
+    def _answer(self, answer: Future[Any], patience_s: float) -> Any:
         try:
-            return answer.result(PATIENCE_S + 1)
+            return answer.result(patience_s)
         except TimeoutError as problem:
             raise InputUnavailable(
-                f"The process that synthesises input has not answered for {PATIENCE_S + 1:g} s.", CURE
+                f"The process that synthesises input has not answered for {patience_s:g} s.", CURE
             ) from problem
 
     def _receive(self) -> None:
@@ -177,15 +184,20 @@ class StepProcess:
                     answer.set_result(value)
                 else:
                     answer.set_exception(value)
+        self._dead = True
         while self._open:
             _, answer = self._open.popitem()
             answer.set_exception(self._died())
 
-    def _beat(self) -> None:
-        """Say that this process lives."""
-        with contextlib.suppress(InputUnavailable):
-            while not self._closed.wait(BEAT_S):
-                self._send(None)
+    def _send(self) -> None:
+        """Send what is asked for, and say all the time that this process lives."""
+        with contextlib.suppress(OSError):
+            while not self._closed.is_set():
+                try:
+                    message = self._outbox.get(timeout=BEAT_S)
+                except queue.Empty:
+                    message = ALIVE
+                self._connection.send_bytes(message)
 
     def _died(self) -> InputUnavailable:
         return InputUnavailable("The process that synthesises input has died; its guardian released all.", CURE)
@@ -193,10 +205,10 @@ class StepProcess:
     def _end(self) -> None:
         """End the process; it releases what it holds, or else its guardian does."""
         self._closed.set()
-        with self._sending, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)  # its answers, to its end, still come
         try:
-            self._process.wait(PATIENCE_S)
+            self._process.wait(CLOSING_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -206,34 +218,49 @@ class StepProcess:
         self._socket.close()
 
 
-def serve(requests: Connection, steps: StepThread, agent: psutil.Process) -> None:
+class _Agent:
+    """The other end, in the process: what it asks for, and whether it lives."""
+
+    def __init__(self, connection: Connection, steps: StepThread) -> None:
+        self._connection = connection
+        self._steps = steps
+        self._sending = threading.Lock()
+        self.heard_s = time.monotonic()
+        self.gone = threading.Event()
+
+    def listen(self) -> None:
+        """Do what is asked for, each beside the others, until the connection ends."""
+        with contextlib.suppress(EOFError, OSError), ThreadPoolExecutor() as pool:
+            while True:
+                message = self._connection.recv_bytes()
+                self.heard_s = time.monotonic()
+                if message != ALIVE:
+                    pool.submit(self._do, message)
+        self.gone.set()
+
+    def _do(self, message: bytes) -> None:
+        """Do one thing, and say what came of it."""
+        number, request = pickle.loads(message)  # noqa: S301 - from the process that started this one
+        try:
+            name, args = pickle.loads(request)  # noqa: S301
+            answer: tuple[int, bool, object] = (number, True, getattr(self._steps, name)(*args))
+        except BaseException as problem:  # whatever it is, whoever asked raises it
+            answer = (number, False, problem)
+        with contextlib.suppress(OSError), self._sending:  # an agent that is gone is told nothing
+            self._connection.send(answer)
+
+
+def serve(connection: Connection, steps: StepThread, agent: psutil.Process) -> None:
     """Do what the agent asks for until it is gone; release all while it stands still."""
-    sending, heard_s = threading.Lock(), time.monotonic()
-    with ThreadPoolExecutor() as pool:
-        while True:
-            try:
-                if requests.poll(LOOK_S):
-                    request = requests.recv()
-                    heard_s = time.monotonic()
-                    if request is not None:
-                        pool.submit(_do, steps, request, requests, sending)
-                    continue
-                still = agent.status() in DEAD or time.monotonic() - heard_s > SILENT_S
-            except (EOFError, OSError, psutil.NoSuchProcess):
-                return
-            if still and any(steps.held()):
-                steps.stop(TAKEN_FOR_DEAD)
-
-
-def _do(steps: StepThread, request: tuple[int, str, tuple[Any, ...]], answers: Connection, sending: Any) -> None:
-    """Do one thing, and say what came of it."""
-    number, name, args = request
-    try:
-        answer: tuple[int, bool, object] = (number, True, getattr(steps, name)(*args))
-    except BaseException as problem:  # whatever it is, whoever asked raises it
-        answer = (number, False, problem)
-    with contextlib.suppress(OSError), sending:  # an agent that is gone is told nothing
-        answers.send(answer)
+    asking = _Agent(connection, steps)
+    threading.Thread(target=asking.listen, daemon=True).start()
+    while not asking.gone.wait(LOOK_S):
+        try:
+            still = agent.status() in DEAD or time.monotonic() - asking.heard_s > SILENT_S
+        except psutil.NoSuchProcess:
+            return
+        if still and any(steps.held()):
+            steps.stop(TAKEN_FOR_DEAD)
 
 
 def main() -> None:
@@ -242,19 +269,20 @@ def main() -> None:
         signal.signal(sign, signal.SIG_IGN)
     agent = psutil.Process(os.getppid())
     with closing(Connection(int(sys.argv[1]))) as connection, ExitStack() as stack:
-        settings: _Settings = connection.recv()
-        backend.ALLOW_REAL_INPUT = settings.real_input
         try:
+            settings: _Settings = connection.recv()
+            backend.ALLOW_REAL_INPUT = settings.real_input
             with ThreadPoolExecutor() as pool:
                 guardian = pool.submit(lambda: stack.enter_context(closing(Guardian())))  # both take half a second
-                real = backend.PyAutoGui()
+                keyboard = stack.enter_context(closing(X11Keyboard()))
+                real = backend.PyAutoGui(buttons=keyboard.buttons(), fail_safe=False)  # the executor sees to that
             steps = StepThread(
                 real,
                 stack.enter_context(closing(Glance(settings.window))),
                 motion=settings.motion,
                 rules=settings.rules,
                 guardian=guardian.result(),
-                keyboard=stack.enter_context(closing(X11Keyboard())),
+                keyboard=keyboard,
             )
             stack.callback(_closed, steps)
         except Exception as problem:  # told to whoever started this
@@ -262,6 +290,11 @@ def main() -> None:
             return
         connection.send((0, True, None))
         serve(connection, steps, agent)
+
+
+def _plain(kind: type[T], settings: T) -> T:
+    """Settings without what a subclass adds, which the process would not know."""
+    return kind(**{each.name: getattr(settings, each.name) for each in fields(kind)})  # type: ignore[arg-type]
 
 
 def _closed(steps: StepThread) -> None:

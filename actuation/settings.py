@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 
 from actuation.keys import KEYSYMS
 
+MOST_HOLD_S = 3600.0
 PANIC = ("ctrl", "alt", "end")
 
 
@@ -33,7 +34,7 @@ class Motion:
     drag_s: float = 0.3
 
     def __post_init__(self) -> None:
-        for each in fields(self):
+        for each in fields(Motion):
             if not 0 <= getattr(self, each.name) <= 60:
                 raise ValueError(f"expected {each.name} of 0 to 60 s, found {getattr(self, each.name)}")
 
@@ -67,13 +68,17 @@ class Rules:
     panic: tuple[str, ...] = PANIC
 
     def __post_init__(self) -> None:
-        if self.max_hold_s <= 0 or self.per_second < 1 or not 0 <= self.target_tolerance <= 1:
+        held, share = 0 < self.max_hold_s <= MOST_HOLD_S, 0 <= self.target_tolerance <= 1
+        if not held or not share or not isinstance(self.per_second, int) or self.per_second < 1:
             raise ValueError(
-                "expected max_hold_s above 0, per_second of 1 or more and target_tolerance from 0 to 1, found "
-                f"{self.max_hold_s}, {self.per_second} and {self.target_tolerance}"
+                f"expected max_hold_s above 0 and up to {MOST_HOLD_S:g}, per_second of 1 or more and target_tolerance "
+                f"from 0 to 1, found {self.max_hold_s}, {self.per_second} and {self.target_tolerance}"
             )
-        if self.resume_after_s is not None and self.resume_after_s < 0:
+        if self.resume_after_s is not None and not self.resume_after_s >= 0:
             raise ValueError(f"expected resume_after_s of 0 or more, or None, found {self.resume_after_s}")
+        bare = [keys for keys in (*self.denied, self.panic) if isinstance(keys, str)]
+        if bare or isinstance(self.denied, str):
+            raise ValueError(f'expected combinations such as (("ctrl", "q"),), each in brackets, found {self.denied!r}')
         strange = [key for keys in (*self.denied, self.panic) for key in keys if key not in KEYSYMS]
         if strange or not self.panic:
             raise ValueError(f"expected keys in denied and panic, found {strange or 'no panic keys'}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from actuation.aim import Aim
@@ -49,6 +49,7 @@ class Running:
         transform: of the capture that it was decided on.
         done: steps that were taken.
         events: of these, those that sent something.
+        pointed: one of them was the pointer's.
         began_s: when it was taken on.
         due_s: when the next step is to be taken.
         gap_s: longest time from the first question of a check to the end of the event that it was for.
@@ -62,6 +63,7 @@ class Running:
     transform: Transform = field(default_factory=lambda: Transform(client=Box(0, 0, 0, 0), captured=Box(0, 0, 0, 0)))
     done: int = 0
     events: int = 0
+    pointed: bool = False
     began_s: float = 0.0
     due_s: float = 0.0
     gap_s: float = 0.0
@@ -193,7 +195,7 @@ class Stepper:
         if plan.pressed and self._pace_s(self._now_s()) > 0:
             return Refusal(reason="rate", detail=f"{self._rules.per_second} presses in a second are the most")
         for keys in plan.combinations:
-            never = denied(keys | self.ledger.keys, (*self._rules.denied, self._rules.panic))
+            never = self._denied(keys)
             if never:
                 return Refusal(reason="denied", detail=f"{never} is not pressed")
         return self._unknown(plan) or self._conflict(plan) or self._misplaced(action)
@@ -215,6 +217,10 @@ class Stepper:
         for kind, name in sorted(plan.pressed):
             if (kind, name) in taken or self.ledger.find(kind, name) is not None:
                 return Refusal(reason="conflict", detail=f"the {kind} {name!r} is held already")
+        for step in plan.steps:
+            held = self.ledger.find(step.kind, step.name) if isinstance(step, Release) else None
+            if held is not None and any(action.number == held.owner for action in self._running):
+                return Refusal(reason="conflict", detail=f"the {held.kind} {held.name!r} is held by what goes on")
         if plan.text and self.ledger.keys.intersection(MODIFIERS):
             return Refusal(reason="conflict", detail="with a modifier held another text would be typed")
         if plan.points and any(action.plan.points for action in self._running):
@@ -250,6 +256,7 @@ class Stepper:
                 return
             self._send(action, step)
             action.events += 1
+            action.pointed = action.pointed or isinstance(step, Press | Move | Scroll)
             if not isinstance(step, Release):
                 action.gap_s = max(action.gap_s, self._now_s() - now)
         action.done += 1
@@ -269,18 +276,24 @@ class Stepper:
     def _checked(self, action: Running, step: Step) -> Refusal | None:
         """Why a step is not taken, asked at the last moment."""
         if isinstance(step, KeyDown):
-            never = denied(self.ledger.keys | {step.key}, (*self._rules.denied, self._rules.panic))
+            never = self._denied({step.key})
             return Refusal(reason="denied", detail=f"{never} is not pressed") if never else check_keyboard(self._eyes)
         return self._checked_pointer(action, step) if isinstance(step, Press | Move | Scroll) else None
 
+    def _denied(self, keys: Set[str]) -> str | None:
+        """The combination that is never pressed, which these keys make with all that are down, a person's too."""
+        down = self.ledger.keys | self.person.keys
+        return denied(down | keys, (*self._rules.denied, self._rules.panic))
+
     def _checked_pointer(self, action: Running, step: Press | Move | Scroll) -> Refusal | None:
-        grabbing = self.ledger.keys & GRABBING
+        grabbing = (self.ledger.keys | self.person.keys) & GRABBING
         if grabbing and not isinstance(step, Move):
             return Refusal(reason="denied", detail=f"with {'+'.join(grabbing)} held a click is the desktop's")
-        passing = isinstance(step, Move) and not self.ledger.buttons  # over whatever lies on its way
+        on_its_way = isinstance(step, Move) and any(isinstance(later, Move) for later in action.left[1:3])
+        passing = on_its_way and not self.ledger.buttons  # over whatever lies there
         where, decided_on = [] if passing else [step.point], action.transform.client
         refusal = check_pointer(self._eyes, where, decided_on)
-        if action.events or not action.aims or refusal is not None:
+        if action.pointed or not action.aims or refusal is not None:
             return refusal
         for aim in action.aims:
             refusal = refusal or check_target(self._eyes, aim, self._rules.target_tolerance)
@@ -344,6 +357,8 @@ class Stepper:
             self.stop(TAKEN_FOR_DEAD)
         self._notice()
         for held in self.ledger.overdue(self._now_s(), self._rules.max_hold_s):
+            if held not in self.ledger.in_order_of_release():
+                continue  # let go with another of the same action's
             detail = f"the {held.kind} {held.name!r} was held for {self._rules.max_hold_s:g} s"
             self._end(held.owner, Refusal(reason="held_too_long", detail=detail))
         if len(self.ledger):

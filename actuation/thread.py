@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from actuation.backend import Backend
-from actuation.errors import InputUnavailable
+from actuation.errors import InputUnavailable, UserHalt
 from actuation.guard import Eyes, Refusal
 from actuation.ledger import Watcher
 from actuation.person import Keyboard
@@ -121,7 +121,9 @@ class StepThread:
         """
         if self._closing:
             raise InputUnavailable("The executor is closed.", "Make a new one.")
-        broken, self._broken = self._broken, None
+        broken = self._broken
+        if not isinstance(broken, UserHalt):  # which is for good
+            self._broken = None
         if broken is not None and not whatever:
             raise broken
         answer: Future[T] = Future()
@@ -151,7 +153,7 @@ class StepThread:
         waiting, self._waiting = self._waiting, {}
         for _, answer in waiting.values():
             answer.set_exception(problem)
-        self._broken = None if waiting else problem
+        self._broken = None if waiting and not isinstance(problem, UserHalt) else problem
 
     def _begin(self, running: Running, answer: Future[Performed]) -> None:
         self._stepper.begin(running)

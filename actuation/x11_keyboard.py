@@ -18,7 +18,8 @@ _BUTTONS = {X.Button1Mask: "left", X.Button2Mask: "middle", X.Button3Mask: "righ
 class X11Keyboard:
     """The X server's own state, on a connection of its own. One thread: the first that reads.
 
-    The layout is that of the moment of the first question, as it is for what presses the keys.
+    Which key is pressed for a name is settled at the first question, as it is for what presses the keys; what it gives
+    is asked each time, since the layout may change.
     """
 
     def __init__(self) -> None:
@@ -26,6 +27,7 @@ class X11Keyboard:
         self._codes: dict[str, int] = {}
         self._names: dict[int, str] = {}
         self._repeats: Sequence[int] = ()
+        self._group = 0
 
     def read(self) -> InputState:
         """How the mouse and the keyboard stand now: one round trip.
@@ -39,6 +41,7 @@ class X11Keyboard:
             server.ask(request.QueryKeymap),
             server.ask_geometry(server.root),
         )
+        self._group = pointer.mask >> 13 & 3
         down = [8 * i + bit for i, byte in enumerate(keymap.map) for bit in range(8) if byte >> bit & 1]
         return InputState(
             pointer=Point(pointer.root_x, pointer.root_y),
@@ -50,9 +53,9 @@ class X11Keyboard:
 
     def missing(self, key: str) -> str | None:
         """Why the key cannot be pressed here. None: it can."""
-        server = self._server()
+        self._server()
         code = self._codes[key]
-        if code and server.display.keycode_to_keysym(code, 0) == _keysym(KEYSYMS[key]):
+        if code and self._gives_now(code, 0) == _keysym(KEYSYMS[key]):
             return None
         return f"this keyboard's layout has no key {key!r} of its own"
 
@@ -64,6 +67,15 @@ class X11Keyboard:
         return (
             f"this keyboard's layout has no {', '.join(map(repr, strange))} where it is expected" if strange else None
         )
+
+    def buttons(self) -> dict[str, str]:
+        """The button of the mouse that is to be pressed for each: another one where it is set up for the left hand."""
+        server = self._server()
+        with server.guarded():
+            means = list(server.display.get_pointer_mapping())
+        names = dict(enumerate(_BUTTONS.values()))
+        left_middle_right = (1, 2, 3)
+        return {names[i]: names[means.index(n)] for i, n in enumerate(left_middle_right) if n in means[:3]}
 
     def keep_from_repeating(self, key: str) -> None:
         """A key that is held does not repeat by itself: a repeat would go to whatever window has the keyboard by then.
@@ -96,7 +108,18 @@ class X11Keyboard:
         if character not in SHIFTED:
             return True
         wanted = ord(character)  # Latin-1 characters are their own keysyms
-        return bool(self._server().display.keycode_to_keysym(self._codes[key], 1) == wanted)
+        return self._gives_now(self._codes[key], 1) == wanted
+
+    def _gives_now(self, code: int, level: int) -> int:
+        """The keysym of a key, with shift at level 1, by the layout that is in force now, whichever it was before."""
+        server = self._server()
+        with server.guarded():
+            given = server.display.get_keyboard_mapping(code, 1)[0]
+        both = [given[2 * self._group + level], given[level]] if len(given) > 2 * self._group + level else given[level:]
+        return int(next((keysym for keysym in both if keysym), 0))
+
+    def _bears(self, key: str, code: int) -> bool:
+        return bool(code and self._opened and self._opened.display.keycode_to_keysym(code, 0) == _keysym(KEYSYMS[key]))
 
     def _server(self) -> Server:
         if self._opened is None:
@@ -105,7 +128,8 @@ class X11Keyboard:
                 self._repeats = self._opened.display.get_keyboard_control().auto_repeats
                 codes = {k: self._opened.display.keysym_to_keycode(_keysym(name)) for k, name in KEYSYMS.items()}
             self._codes = {key: int(code) for key, code in codes.items()}
-            self._names = {code: key for key, code in self._codes.items() if code}
+            own = [key for key, code in self._codes.items() if self._bears(key, code)]  # not on a level above
+            self._names = {self._codes[key]: key for key in own}
         return self._opened
 
 

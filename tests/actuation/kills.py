@@ -118,14 +118,16 @@ def ended(
 def said(server: X11Keyboard, repeating: list[int]) -> str:
     """What the X server holds, and whether a key does not repeat that did; empty: nothing."""
     state = server.read()
-    mute = [] if repeats() == repeating else ["a key does not repeat"]
+    mute = [] if repeats(server._server().display) == repeating else ["a key does not repeat"]
     return " ".join([*sorted(state.keys | state.buttons), *mute])
 
 
-def repeats() -> list[int]:
-    """Which keys of the display repeat by themselves, as bits."""
-    with closing(Display()) as program:
+def repeats(program: Display | None = None) -> list[int]:
+    """Which keys of the display repeat by themselves, as bits; asked over a connection of one's own, or a new one."""
+    if program is not None:
         return list(program.get_keyboard_control().auto_repeats)
+    with closing(Display()) as opened:
+        return repeats(opened)
 
 
 def agent(window: int, seed: int, line: Connection) -> None:

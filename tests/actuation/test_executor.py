@@ -1,6 +1,7 @@
 """The executor: what it answers and when, dry, and for real onto a window that writes down what it gets."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -25,7 +26,15 @@ SEEN = observation({7: "safe"})
 
 @pytest.fixture
 def dry() -> DryRun:
-    return DryRun()
+    return Dull()
+
+
+class Dull(DryRun):
+    """Takes its time for each move, as a display does."""
+
+    def move(self, point: Point) -> None:
+        time.sleep(0.0001)
+        super().move(point)
 
 
 @pytest.fixture
@@ -110,6 +119,53 @@ def test_a_tool_that_makes_no_sense_says_so(executor: Executor, dry: DryRun) -> 
     assert dry.events == []
 
 
+class Generator(Tool):
+    """Press a key, it seems."""
+
+    def perform(self, hands: Hands, at: Point | None) -> Iterator[None]:  # type: ignore[override]
+        hands.key("a")
+        yield
+
+
+def test_a_generator_is_no_perform(executor: Executor, dry: DryRun) -> None:
+    with pytest.raises(TypeError, match=r"expected perform\(\) of Generator to return None, found <generator"):
+        executor.submit(Generator(), SEEN)
+    assert dry.events == []
+
+
+def test_a_halt_is_for_good(dry: DryRun, eyes: StillEyes) -> None:
+    steps = StepThread(dry, eyes)
+    executor = Executor(steps)
+    steps._fail(UserHalt("The panic keys were pressed."))
+    executor.release_all()
+    for _ in range(2):
+        with pytest.raises(UserHalt, match="panic keys"):
+            executor.submit(Click(mark=7), SEEN)
+    executor.close()
+
+
+def test_many_threads_may_cancel_and_submit(executor: Executor) -> None:
+    stop, problems = threading.Event(), list[BaseException]()
+
+    def cancel() -> None:
+        try:
+            while not stop.is_set():
+                executor.cancel(Wait())
+        except RuntimeError as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=cancel) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(2000):
+        executor.submit(Wait(), SEEN)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert len(executor._actions) <= 1000
+
+
 def test_what_takes_long_is_delivered_when_it_has_begun(executor: Executor, dry: DryRun) -> None:
     assert executor.submit(HoldKey(key="up", seconds=5), SEEN).outcome == "delivered"
     assert dry.events == [("key_down", "up")]
@@ -118,6 +174,9 @@ def test_what_takes_long_is_delivered_when_it_has_begun(executor: Executor, dry:
     assert dry.events == [("key_down", "up"), ("key_up", "up")]
     assert [(type(each.action), each.reason) for each in executor.ended()] == [(HoldKey, "cancelled")]
     assert executor.ended() == []
+
+
+MOVES = 19_000
 
 
 class Late(Click):
@@ -134,7 +193,7 @@ class Restless(Click):
 
     def perform(self, hands: Hands, at: Point | None) -> None:
         assert at is not None
-        for _ in range(10**5):
+        for _ in range(MOVES):
             hands.move(at)
 
 
@@ -144,7 +203,7 @@ def test_nobody_waits_for_what_takes_long_whatever_it_waits_for(
 ) -> None:
     assert executor.submit(tool(mark=7), SEEN).outcome == "delivered"
     assert dry.pressed == []
-    assert len(dry.events) < 10**5
+    assert len(dry.events) < MOVES
     if tool is Late:
         until(lambda: len(dry.pressed) == 1)
     executor.release_all()

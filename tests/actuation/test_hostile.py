@@ -1,9 +1,13 @@
 """Complaints about bots re-enacted: real windows, real input, and what must follow."""
 
+import ctypes
+import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
 from Xlib import X, display
+from Xlib.protocol import event
 
 from actuation import Click, Executor, HoldKey, PressKey, PressPointer, Rules
 from actuation.errors import UserHalt
@@ -12,6 +16,8 @@ from agent.bot import Game
 from agent.desktop import game_window
 from agent.testing.hostile import TARGET, TROUBLES, Scene, Trouble
 from agent.testing.victim import until, victim, xdotool
+from perception.geometry import Box
+from perception.observation import Mark, Observation
 from perception.x11 import X11Desktop
 from tests.actuation.kills import repeats
 from tests.perception.test_x11 import menus
@@ -86,7 +92,7 @@ def test_a_key_that_is_held_does_not_go_to_the_terminal(scene: Scene) -> None:
         scene.desktop.find("Terminal").activate()
         until(lambda: not scene.window.state().foreground)
         until(lambda: scene.held() == (frozenset(), frozenset()))
-        assert [event for event in terminal.events() if event["kind"] == "key_press"] == []
+        assert [each for each in terminal.events() if each["kind"] == "key_press"] == []
     (ended,) = hands(scene).ended()
     assert (type(ended.action), ended.reason) == (HoldKey, "not_foreground")
 
@@ -97,7 +103,7 @@ def test_a_key_that_is_held_is_pressed_once_and_may_repeat_afterwards(scene: Sce
     assert hands(scene).submit(HoldKey(key="a", seconds=1.5), scene.look()).outcome == "delivered"
     assert repeats() != before
     until(lambda: scene.held()[0] == frozenset())
-    assert [event["kind"] for event in scene.events()] == ["key_press", "key_release"]
+    assert [each["kind"] for each in scene.events()] == ["key_press", "key_release"]
     until(lambda: repeats() == before)
 
 
@@ -132,6 +138,81 @@ def test_a_text_waits_for_caps_lock_to_go(own_display: str) -> None:
             assert keyboard.mistyped("1 2") is None
         finally:
             xdotool("key", "Caps_Lock")
+
+
+@pytest.fixture
+def layout(own_display: str) -> Iterator[Callable[..., None]]:
+    """Sets the display's keyboard layout; it is as it was afterwards."""
+
+    def set_to(*words: str) -> None:
+        subprocess.run(["setxkbmap", *words], check=True, timeout=10)
+
+    yield set_to
+    set_to("us", "-option", "")
+
+
+def test_keys_of_another_layout_are_no_persons(layout: Callable[..., None], real_input: str) -> None:
+    layout("de")
+    with Scene.new(rules=Rules()) as scene:
+        for key in ("8", "7", "a", "z"):
+            assert hands(scene).submit(HoldKey(key=key, seconds=0.2), scene.look()).outcome == "delivered"
+            until(lambda: scene.held() == (frozenset(), frozenset()))
+        assert hands(scene).ended() == []
+
+
+@pytest.mark.parametrize("words", [("de",), ("us,de",)])
+def test_a_layout_that_changes_is_noticed(layout: Callable[..., None], real_input: str, words: tuple[str, ...]) -> None:
+    with Scene.new(rules=Rules()) as scene:
+        assert hands(scene).submit(PressKey(key="z"), scene.look()).outcome == "delivered"
+        layout(*words)
+        if "," in words[0]:
+            assert hands(scene).submit(PressKey(key="z"), scene.look()).outcome == "delivered"
+            lock_group(1)
+        try:
+            assert hands(scene).submit(PressKey(key="z"), scene.look()).reason == "unknown_key"
+            assert hands(scene).submit(PressKey(key="a"), scene.look()).outcome == "delivered"
+        finally:
+            lock_group(0)
+
+
+def lock_group(group: int) -> None:
+    """Switch between the layouts of a keyboard that has several."""
+    x11 = ctypes.CDLL("libX11.so.6")
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    opened = ctypes.c_void_p(x11.XOpenDisplay(None))
+    x11.XkbLockGroup(opened, 0x100, group)
+    x11.XSync(opened, 0)
+    x11.XCloseDisplay(opened)
+
+
+def test_a_mouse_for_the_left_hand_clicks_with_the_button_that_is_meant(real_input: str) -> None:
+    with closing(display.Display()) as program:
+        usual = list(program.get_pointer_mapping())
+        program.set_pointer_mapping([3, 2, 1, *usual[3:]])
+        program.sync()
+        try:
+            with Scene.new(rules=Rules()) as scene:
+                assert hands(scene).submit(Click(mark=1), scene.look()).outcome == "delivered"
+                until(lambda: len(scene.events()) == 2)
+                assert [each["detail"] for each in scene.events()] == [1, 1]
+        finally:
+            program.set_pointer_mapping(usual)
+            program.sync()
+
+
+def test_a_click_of_ones_own_in_a_corner_of_the_screen_is_no_panic(real_input: str) -> None:
+    with Scene.new(rules=Rules(target_tolerance=1)) as scene, closing(display.Display()) as program:
+        window = program.create_resource_object("window", scene.window.id)
+        hints = [1, program.intern_atom("_NET_WM_STATE_FULLSCREEN"), 0, 1, 0]
+        told = event.ClientMessage(window=window, client_type=program.intern_atom("_NET_WM_STATE"), data=(32, hints))
+        mask = X.SubstructureRedirectMask | X.SubstructureNotifyMask
+        program.screen().root.send_event(told, event_mask=mask)
+        program.sync()
+        until(lambda: scene.window.state().client == Box(0, 0, 1280, 800))
+        mark = Mark(number=1, box=Box(0, 0, 1, 1))
+        corner = Observation(frame=scene.look().frame, cells=(), marks=(mark,))
+        for _ in range(2):
+            assert hands(scene).submit(Click(mark=1), corner).outcome == "delivered"
 
 
 def test_what_goes_on_can_be_cancelled(scene: Scene) -> None:
@@ -170,4 +251,4 @@ def test_a_dropped_first_click_is_seen_in_the_game_alone(real_input: str) -> Non
 
 def test_a_key_reaches_the_game(scene: Scene) -> None:
     assert hands(scene).submit(PressKey(key="escape"), scene.look()).outcome == "delivered"
-    until(lambda: [event["kind"] for event in scene.events()] == ["key_press", "key_release"])
+    until(lambda: [each["kind"] for each in scene.events()] == ["key_press", "key_release"])

@@ -1,8 +1,10 @@
 """What tools ask for, as steps; and which keys there are."""
 
 import string
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Any, Literal, cast, get_args
 
+import numpy as np
 import pytest
 
 from actuation import (
@@ -59,7 +61,7 @@ def click(point: Point, button: str = "left") -> list[object]:
         (DoubleClick(mark=1), [*click(ONE), Pause(0.06), *click(ONE)]),
         (PressPointer(mark=1), [Press(ONE, "left")]),
         (ReleasePointer(), [Release("button", "left")]),
-        (MoveTo(mark=2), [Travel(TWO, 0.0)]),
+        (MoveTo(mark=2), [Move(TWO)]),
         (Wheel(mark=1, notches=-3), [Scroll(ONE, -1)] * 3),
         (Wheel(mark=1, notches=0), []),
         (PressKey(key="left"), [KeyDown("left"), Pause(0.02), Release("key", "left")]),
@@ -111,7 +113,7 @@ def test_a_tool_of_a_bots_own() -> None:
 
     steps = plan(Swap(first=2, second=1)).steps
     assert steps[0] == Press(Point(116, 65), "left")
-    assert steps[-3] == Travel(Point(100, 65), 0)
+    assert steps[-3] == Move(Point(100, 65))
 
 
 def test_a_cell_is_a_target_too() -> None:
@@ -235,3 +237,55 @@ def test_a_chord_that_could_never_be_pressed_is_refused_where_it_is_declared() -
 def test_settings_that_make_no_sense(make: object, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda hands: hands.move(Point(1, 1), float("nan")), "0 to 60 seconds to travel, found nan"),
+        (lambda hands: hands.drag(Point(1, 1), Point(2, 2), seconds=-1), "0 to 60 seconds to travel, found -1"),
+        (lambda hands: hands.move(Point(1, 1), 60_000), "0 to 60 seconds to travel"),
+        (lambda hands: hands.click(Point(cast(int, 300.5), 2)), "a point of whole screen pixels, found Point"),
+        (lambda hands: hands.click((3, 4)), r"a point of whole screen pixels, found \(3, 4\)"),
+        (lambda hands: hands.click(None), "a point of whole screen pixels, found None"),
+        (lambda hands: [hands.move(Point(1, 1)) for _ in range(20_001)], "at most 20000 steps of one action"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_where_it_is_asked_for(ask: Callable[[Any], object], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        ask(Hands(Motion()))
+
+
+def test_values_of_classes_of_ones_own_become_plain() -> None:
+    class Spot(Point):
+        """A point."""
+
+    hands = Hands(Motion())
+    hands.move(Spot(np.int64(3), 4))  # type: ignore[arg-type]
+    (step,) = hands.plan.steps
+    assert isinstance(step, Move)
+    assert (type(step.point), type(step.point.x)) == (Point, int)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"max_hold_s": float("nan")},
+        {"max_hold_s": float("inf")},
+        {"resume_after_s": float("nan")},
+        {"per_second": 2.5},
+        {"denied": ("ctrl", "q")},
+        {"panic": "end"},
+    ],
+)
+def test_rules_that_would_switch_protection_off_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        Rules(**given)
+
+
+def test_a_button_that_comes_up_is_no_key() -> None:
+    hands = Hands(Motion())
+    hands.key_down("left")
+    hands.release("left")
+    hands.key_down("x")
+    assert list(hands.plan.combinations) == [frozenset({"left"}), frozenset({"left", "x"})]

@@ -6,7 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from actuation import Click, DoubleClick, Drag, HoldKey, PressKey, PressPointer, ReleasePointer, Scroll, Tool, TypeText
+from actuation import (
+    Click,
+    DoubleClick,
+    Drag,
+    HoldKey,
+    Move,
+    PressKey,
+    PressPointer,
+    ReleasePointer,
+    Scroll,
+    Tool,
+    TypeText,
+)
 from actuation.aim import aims
 from actuation.backend import DryRun
 from actuation.errors import UserHalt
@@ -238,6 +250,70 @@ def test_a_drag_does_not_go_on_over_what_lies_over_the_game() -> None:
     bench.eyes.over = "Pop-up"
     bench.go(0.4)
     assert (why(drag), bench.kinds[-1], len(bench.stepper.ledger)) == ("covered_by", "release", 0)
+
+
+class KeyAndClick(Click):
+    """Hold a key and click."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        assert at is not None
+        hands.key_down("ctrl")
+        hands.click(at)
+        hands.key_up("ctrl")
+
+
+def test_a_target_is_looked_at_before_the_pointers_first_event_whatever_keys_came_before() -> None:
+    bench = Bench()
+    bench.eyes.frame = observation({1: "one"}, shade=3).frame
+    click = bench.begin(KeyAndClick(mark=1))
+    bench.go(0.5)
+    assert (why(click), bench.kinds) == ("stale_target", ["key_down", "key_up"])
+
+
+def test_nobody_lets_go_of_what_another_action_still_needs() -> None:
+    bench = Bench()
+    bench.begin(Drag(mark=1, onto=2))
+    hold = bench.begin(HoldKey(key="up", seconds=0.2))
+    bench.go(0.05)
+    assert why(bench.begin(ReleasePointer())) == "conflict"
+    bench.go(0.6)
+    assert why(hold) is None
+    assert bench.kinds[-1] == "release"
+
+
+def test_a_combination_counts_the_keys_that_a_person_holds() -> None:
+    bench = Bench(Rules(yield_to_person=False))
+    bench.desk.keys = {"alt"}
+    bench.go(0.1)
+    assert why(bench.begin(PressKey(key="f4"))) == "denied"
+    click = bench.begin(Click(mark=1))
+    bench.go(0.1)
+    assert (why(click), bench.kinds) == ("denied", [])
+
+
+def test_the_pointer_does_not_come_to_rest_on_a_strangers_window() -> None:
+    bench = Bench(motion=Motion(travel_s=0.1))
+    bench.eyes.over = "Pop-up"
+    move = bench.begin(Move(mark=1))
+    bench.go(0.3)
+    assert why(move) == "covered_by"
+
+
+class Two(Tool):
+    """Hold two keys."""
+
+    def perform(self, hands: Hands, at: Point | None) -> None:
+        hands.key_down("a")
+        hands.key_down("b")
+        hands.wait(5)
+
+
+def test_an_action_that_holds_two_keys_for_too_long_ends_once() -> None:
+    bench = Bench(Rules(max_hold_s=1))
+    bench.begin(Two())
+    bench.go(1.5)
+    assert [number for number, _ in bench.stepper.ended] == [1]
+    assert bench.kinds[2:] == ["key_up", "key_up"]
 
 
 class LaterKey(Tool):
