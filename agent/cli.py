@@ -24,7 +24,7 @@ from agent.bot import Bot, described
 from agent.cli_bench import bench_app
 from agent.cli_grammar import grammar_command, sweep_command
 from agent.cli_look import look_command
-from agent.console import StatusLine, console, errors, eval_table, notice, report_at_the_end
+from agent.console import StatusLine, console, errors, eval_table, notice, report_at_the_end, stepped
 from agent.desktop import wants_own
 from agent.errors import BotError, MissingPiece, WrongUse
 from agent.evaluate import evaluate, missed_goals
@@ -75,30 +75,50 @@ def main() -> None:
 @app.command()
 def run(
     bot: Annotated[str, typer.Argument(help="A folder with bot.py, a file, or the name of an example.")],
-    model: Annotated[str, typer.Option(help="embedded, scripted or random.")] = "embedded",
+    model: Annotated[str | None, typer.Option(help="embedded, scripted or random. [default: embedded]")] = None,
     seed: Annotated[int, typer.Option(help="Put into the game's command.")] = 1,
-    hz: Annotated[float, typer.Option(help="Ticks a second.", min=0.1, max=60)] = 2.0,
+    hz: Annotated[float | None, typer.Option(help="Ticks a second. [default: 2]", min=0.1, max=60)] = None,
     ticks: Annotated[int | None, typer.Option(help="Stop after so many.", min=1)] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop after so long.", min=0.1)] = None,
+    lock_step: Annotated[
+        bool | None, typer.Option("--lock-step", help="Tick when the screen has settled: for turn-based games.")
+    ] = None,
+    model_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that the model may take to answer. [default: 10]", min=0.01)
+    ] = None,
+    step: Annotated[
+        bool, typer.Option("--step", help="A tick for each Enter; c and Enter goes on, q and Enter ends it.")
+    ] = False,
+    config: Annotated[Path | None, typer.Option(help="Settings. [default: onmark.toml, if there is one]")] = None,
     session: Annotated[Path | None, typer.Option(help="Where the session goes; an empty or new folder.")] = None,
     display: DisplayChoice = "auto",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the report there.")] = None,
     debug: Debug = False,
 ) -> None:
     """Play a game to its end. Example: onmark run examples/mines --seed 3."""
+    from agent.config import load_config
     from agent.load import load_bot
     from agent.play import default_folder, play
 
+    settings = load_config(config).with_options(
+        model=model, hz=hz, ticks=ticks, seconds=seconds, lock_step=lock_step, model_timeout_s=model_timeout
+    )
     player = load_bot(bot)
-    folder = session or default_folder(player, model)
+    settings.apply(player)
+    folder = session or default_folder(player, settings.model)
     _require_parent(json_file)
     report = RunReport()
     with report_at_the_end(report, folder, _bot_option(bot, player.name)), StatusLine() as status:
         play(
             player,
-            model=model,
+            model=settings.model,
             seed=seed,
-            hz=hz,
-            ticks=ticks,
+            hz=settings.hz,
+            ticks=settings.ticks,
+            seconds=settings.seconds,
+            lock_step=settings.lock_step,
+            model_timeout_s=settings.model_timeout_s,
+            controls=stepped() if step else None,
             folder=folder,
             own_display=wants_own(display),
             watcher=status,
@@ -109,7 +129,7 @@ def run(
         if message:
             errors.print(f"onmark: {message}", style="bold", soft_wrap=True, markup=False, highlight=False)
     _write_json(json_file, report.summary())
-    nothing_to_win = report.ending == "ticks" and type(player).result is Bot.result
+    nothing_to_win = report.ending in ("ticks", "time") and type(player).result is Bot.result
     raise typer.Exit(0 if nothing_to_win else EXIT_BY_ENDING.get(report.ending or "", 1))
 
 

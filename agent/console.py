@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from agent.controls import Controls
 from agent.evaluate import Row
 from agent.metrics import RunReport
 from agent.session.records import TickRecord
@@ -35,6 +38,25 @@ def report_at_the_end(report: RunReport, folder: Path, bot_option: str) -> Itera
             console.print(report_table(report))
             where = f"Session  {folder}\nPicture  {folder / 'last.png'}\nReplay   onmark replay {folder}{bot_option}"
             console.print(where, soft_wrap=True, markup=False)
+
+
+def stepped() -> Controls:
+    """A run that is paused: a line of standard input is a tick, ``c`` goes on, ``q`` or the input's end ends it."""
+    controls = Controls(paused=True)
+
+    def listen() -> None:
+        for line in sys.stdin:
+            if line.strip() == "c":
+                controls.resume()
+            elif line.strip() == "q":
+                break
+            else:
+                controls.step()
+        controls.stop("It was told to stop.")
+
+    notice("Enter: one tick. c and Enter: go on. q and Enter: end.")
+    threading.Thread(target=listen, daemon=True).start()
+    return controls
 
 
 class StatusLine:
@@ -66,10 +88,12 @@ def status(record: TickRecord) -> str:
     times = " ".join(f"{stage} {ms:.0f}" for stage, ms in record.times_ms.items())
     if record.blocked is not None:
         return f"tick {record.tick:4}  [{times} ms]  cannot see: {record.blocked.problem}"
-    last = f"  last {record.verification}" if record.tick else ""
-    did = record.result or record.action or "no-op"
+    cause = f" ({record.cause})" if record.cause else ""
+    last = f"  last {record.verification}{cause}" if record.tick else ""
+    rung = f"  stuck ({', '.join(record.signals)}): {record.rung}" if record.rung else ""
+    did = record.result or record.action or (f"no answer ({record.unanswered})" if record.unanswered else "no-op")
     refused = f" refused: {record.delivery.reason}" if record.delivery and record.delivery.reason else ""
-    return f"tick {record.tick:4}  [{times} ms]  marks {len(record.marks)}{last}  {did}{refused}"
+    return f"tick {record.tick:4}  [{times} ms]  marks {len(record.marks)}{last}  {did}{refused}{rung}"
 
 
 def report_table(report: RunReport) -> Table:

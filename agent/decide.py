@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import structlog
 from pydantic import BaseModel
 
 from actuation.tools import Tool
-from agent.models.base import DecodeRequest, Model, Prompt, Reply
+from agent.calls import Calls, NoAnswer, Unanswered
+from agent.models.base import DecodeRequest, Prompt, Reply
 from agent.prompt import PromptBuilder
 from grammar.boundary import Attempt, Fault, ask
 from grammar.canary import PROMPT as CANARY_PROMPT
@@ -26,25 +28,44 @@ TYPICAL_GRAMMAR_BYTES = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What was decided. ``action`` is None when no attempt held: the tick is a no-op.
+    """What was decided.
 
-    ``prompt`` is what the first attempt was asked with.
+    Attributes:
+        action: None when no attempt held: the tick is a no-op.
+        attempts: none when the model did not answer.
+        prompt: what the first attempt was asked with.
+        unanswered: why the model did not answer. None: it did.
     """
 
     action: Tool | None
     attempts: tuple[Attempt[BaseModel], ...]
     prompt: Prompt
+    unanswered: Unanswered | None = None
 
 
 class Decider:
     """Asks a model for one action a tick.
 
+    Args:
+        calls: of the model.
+        prompts: what it is asked with.
+        verifier: re-parses its answers.
+        left_s: how long the tick may still take. None: as long as it likes.
+
     Attributes:
         enforcement: whether the model's host held to the last canary. None: it was not asked.
     """
 
-    def __init__(self, model: Model, prompts: PromptBuilder, verifier: Verifier) -> None:
-        self._model = model
+    def __init__(
+        self,
+        calls: Calls,
+        prompts: PromptBuilder,
+        verifier: Verifier,
+        left_s: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        self._calls = calls
+        self._model = calls.model
+        self._left_s = left_s
         self._prompts = prompts
         self._verifier = verifier
         self._decisions = 0
@@ -52,7 +73,7 @@ class Decider:
 
     def prepare(self) -> None:
         """Let the model read ahead what every prompt begins with, and see whether it is held to a grammar."""
-        self._model.prepare(self._prompts.stable)
+        self._calls.prepare(self._prompts.stable)
         self._probe(TYPICAL_GRAMMAR_BYTES)
 
     def _probe(self, size: int) -> None:
@@ -61,7 +82,7 @@ class Decider:
             return  # it takes no grammar, and says so
         canary = new_canary(size)
         prompt = Prompt(stable=self._prompts.stable, changing="", goal=CANARY_PROMPT, unknown_goal=CANARY_PROMPT)
-        reply = self._model.complete(DecodeRequest(prompt=prompt, artifacts=canary.artifacts))
+        reply = self._calls.complete(DecodeRequest(prompt=prompt, artifacts=canary.artifacts))
         self.enforcement = canary.outcome(reply)
         if self.enforcement == "dropped":
             log.warning("The model's host drops its grammar.", model=self._model.name, said=reply.text[:80])
@@ -69,23 +90,32 @@ class Decider:
     def decide(self, seen: Observation, tick: TickLanguage, news: str) -> Decision:
         """One action that is legal now, after at most one repair. Nothing is done before it is validated.
 
+        No repair is begun for which there is no time; the fault is news for the next tick.
+
         Args:
             seen: what the tick saw.
             tick: what the model is held to.
             news: what the model must know of the last tick.
         """
         self._decisions += 1
-        if self._decisions % PROBE_EVERY == 0:
-            self._probe(len(tick.artifacts["lark"].text))
         legal = replace(seen, marks=tuple(tick.scope.marks.values()))
         first = self._prompts.build(legal.marks, news)
 
         def complete(fault: Fault | None) -> Reply:
             said = f"Your answer was refused: {fault.message}." if fault else ""
             prompt = self._prompts.build(legal.marks, said) if fault else first
-            return self._model.complete(DecodeRequest(prompt=prompt, artifacts=tick.artifacts, seen=legal))
+            return self._calls.complete(DecodeRequest(prompt=prompt, artifacts=tick.artifacts, seen=legal))
 
-        outcome = ask(complete, tick, self._verifier, RETRIES)
+        def time_left() -> bool:
+            left_s = self._left_s()
+            return left_s is None or left_s >= self._calls.typical_s
+
+        try:
+            if self._decisions % PROBE_EVERY == 0:
+                self._probe(len(tick.artifacts["lark"].text))
+            outcome = ask(complete, tick, self._verifier, RETRIES, time_left)
+        except NoAnswer as problem:
+            return Decision(action=None, attempts=(), prompt=first, unanswered=problem.why)
         action = outcome.value
         assert action is None or isinstance(action, Tool)  # noqa: S101 - the tools are Tool classes
         return Decision(action=action, attempts=outcome.attempts, prompt=first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 from agent.session.records import TickRecord
 from grammar.canary import Enforcement
 
-Ending = Literal["won", "lost", "done", "gave_up", "stuck", "blocked", "closed", "stopped", "ticks"]
+Ending = Literal["won", "lost", "done", "gave_up", "stuck", "blocked", "closed", "stopped", "ticks", "time", "until"]
 
 VALID_FIRST_FLOOR = 0.98  # below it the grammar is suspect: it lets through what the validator refuses
 
@@ -22,13 +23,15 @@ class RunReport:
     Attributes:
         ending: ``won`` and ``lost`` are the bot's word, ``done`` and ``gave_up`` the model's; ``stuck``: no
             progress; ``blocked``: the window could not be seen for too long; ``closed``: the window is gone;
-            ``stopped``: by the user; ``ticks``: the limit is reached. None: it is not over, or something of ours
-            broke.
+            ``stopped``: by the user; ``ticks``, ``time``, ``until``: the limit is reached. None: it is not over, or
+            something of ours broke.
         detail: the ending in words, with the cure where there is one.
         held: decisions whose first reply's host claimed this tick's grammar, and kept to it.
         constraint: whether the model's host kept to the last canary. None: it takes no grammar.
         late: ticks that ended after their deadline.
         skipped: deadlines that no tick met.
+        unanswered: why the model did not answer -> how often.
+        slow: stage -> ticks in which it took longer than it should.
         refuted: cause -> how many actions did not do what they should.
         rungs: of the ladder -> how often it was taken.
         refusals: reason -> how many actions were not delivered, or ended early, because of it.
@@ -51,6 +54,8 @@ class RunReport:
     late: int = 0
     skipped: int = 0
     confirmed: int = 0
+    unanswered: dict[str, int] = field(default_factory=dict)
+    slow: dict[str, int] = field(default_factory=dict)
     refuted: dict[str, int] = field(default_factory=dict)
     rungs: dict[str, int] = field(default_factory=dict)
     refusals: dict[str, int] = field(default_factory=dict)
@@ -73,6 +78,8 @@ class RunReport:
             self.refused += record.delivery.outcome == "refused"
             if record.delivery.gap_ms is not None:
                 self.gaps_ms.append(record.delivery.gap_ms)
+        _count(self.unanswered, record.unanswered)
+        self.no_ops += record.unanswered is not None
         if not record.attempts:
             return
         self.decisions += 1
@@ -82,6 +89,12 @@ class RunReport:
         self.repairs += len(record.attempts) > 1
         self.no_ops += record.action is None
         self.forward_passes += sum(attempt.usage.forward_passes for attempt in record.attempts)
+
+    def over_budget(self, record: TickRecord, budgets_ms: Mapping[str, float]) -> None:
+        """Count the stages of a tick that took longer than they should."""
+        for stage, ms in record.times_ms.items():
+            if ms > budgets_ms.get(stage, float("inf")):
+                _count(self.slow, stage)
 
     @property
     def valid_first_rate(self) -> float | None:
@@ -122,6 +135,8 @@ class RunReport:
             "late_ticks": self.late,
             "skipped_ticks": self.skipped,
             "on_time_rate": self.on_time_rate,
+            "over_budget": _told(self.slow),
+            "unanswered": _told(self.unanswered),
             "grammar_ms_p50": self.percentile("grammar", 50),
             "grammar_ms_p95": self.percentile("grammar", 95),
             "model_ms_p50": self.percentile("model", 50),

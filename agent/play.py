@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +12,15 @@ from pathlib import Path
 from actuation.executor import Executor
 from actuation.process import StepProcess
 from agent.bot import Bot, asked
+from agent.calls import InThread
 from agent.clock import SystemClock
+from agent.controls import Controls
 from agent.desktop import Notice, display, game_window, unheard
 from agent.errors import WrongUse
 from agent.load import load_model
 from agent.metrics import RunReport
 from agent.models.base import Model
+from agent.pace import LockStep, RealTime
 from agent.scheduler import Scheduler, Watcher
 from agent.session.records import SessionHeader, TickRecord
 from agent.session.writer import SessionWriter
@@ -40,6 +43,11 @@ def play(
     seed: int = 1,
     hz: float = 2.0,
     ticks: int | None = None,
+    seconds: float | None = None,
+    until: Callable[[TickRecord], bool] | None = None,
+    lock_step: bool = False,
+    model_timeout_s: float | None = 10.0,
+    controls: Controls | None = None,
     folder: Path | None = None,
     own_display: bool = False,
     watcher: Watcher | None = None,
@@ -54,6 +62,11 @@ def play(
         seed: put into the game's command, and the random model's seed.
         hz: ticks a second.
         ticks: stop after so many. None: no limit.
+        seconds: stop after so long. None: no limit.
+        until: stop after the first tick of which this is true. None: no limit.
+        lock_step: begin each tick when the screen has settled, for a turn-based game, instead of so many a second.
+        model_timeout_s: how long the model may take to answer; then nothing is done in that tick. None: for ever.
+        controls: to pause, step and stop it from elsewhere.
         folder: where the session goes; it must be empty. None: ``runs/<time>-<bot>-<model>``.
         own_display: start a display of our own even when DISPLAY names one.
         watcher: told of every tick.
@@ -94,12 +107,15 @@ def play(
             actuator=executor,
             recorder=recorder,
             clock=clock,
-            hz=hz,
+            pace=LockStep(clock, lambda: live.grab().pixels) if lock_step else RealTime(clock, hz),
+            runner=InThread(),
+            model_timeout_s=model_timeout_s,
+            controls=controls,
             watcher=snapshot,
             report=report,
         )
         try:
-            return scheduler.run(ticks)
+            return scheduler.run(ticks, seconds=seconds, until=until)
         finally:
             snapshot.save()
 

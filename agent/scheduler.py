@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 import structlog
@@ -14,12 +15,15 @@ from actuation.errors import InputUnavailable, UserHalt
 from actuation.executor import Actuator, Delivery, Ended
 from actuation.tools import Tool
 from agent.bot import Bot, Result, asked
-from agent.clock import Clock, Pace
+from agent.calls import Calls, Inline, Runner
+from agent.clock import SECOND_NS, Clock
+from agent.controls import Controls
 from agent.decide import Decider, Decision
 from agent.errors import BotError
 from agent.ladder import Rung
 from agent.metrics import Ending, RunReport
 from agent.models.base import Model
+from agent.pace import Pace, RealTime
 from agent.progress import Progress, Step
 from agent.prompt import PromptBuilder
 from agent.session.records import (
@@ -46,6 +50,8 @@ RECORDED: tuple[Dialect, ...] = (
 ELSEWHERE = ((0.35, 0.35), (0.65, 0.65), (0.65, 0.35), (0.35, 0.65))  # in a target, in turn
 BLOCKED_LIMIT = 10  # ticks in a row without an observation; 5 s at 2 Hz
 
+BUDGETS_MS: Mapping[str, float] = MappingProxyType({"observe": 100, "grammar": 20, "model": 300, "act": 100})
+
 log = structlog.get_logger("onmark")
 
 Watcher = Callable[[TickRecord, Observation | None], None]
@@ -62,7 +68,12 @@ class Scheduler:
         actuator: what delivers.
         recorder: what keeps each tick.
         clock: whose time; a manual one in tests and replays.
-        hz: ticks a second.
+        hz: ticks a second, where no pace is given.
+        pace: when ticks begin. None: in real time, so many a second.
+        runner: what does the asking of the model. None: this thread, which a model that hangs hangs too.
+        model_timeout_s: how long the model may take to answer. None: as long as it likes.
+        budgets: stage -> milliseconds that it should take; ticks over it are counted by stage.
+        controls: to pause, step and stop it. None: nobody does.
         watcher: told of every tick. None: nobody watches.
         report: where the figures go, for who wants them when a run breaks too. None: a new one.
     """
@@ -77,33 +88,51 @@ class Scheduler:
         recorder: Recorder,
         clock: Clock,
         hz: float = 2.0,
+        pace: Pace | None = None,
+        runner: Runner | None = None,
+        model_timeout_s: float | None = None,
+        budgets: Mapping[str, float] = BUDGETS_MS,
+        controls: Controls | None = None,
         watcher: Watcher | None = None,
         report: RunReport | None = None,
     ) -> None:
         verifier = Verifier()
         self._bot = bot
         self._perceiver = perceiver
-        self._decider = Decider(model, PromptBuilder(bot), verifier)
+        self._pace = pace or RealTime(clock, hz)
+        self._calls = Calls(model, clock, runner or Inline(), model_timeout_s)
+        self._decider = Decider(self._calls, PromptBuilder(bot), verifier, self._pace.left_s)
+        self._budgets = budgets
+        self._controls = controls or Controls()
         self._grammar = TickGrammar(bot.tools, verifier, label_first=bot.label_first, proof=bot.proof)
         self._actuator = actuator
         self._recorder = recorder
         self._clock = clock
-        self._pace = Pace(clock, hz)
         self._watcher = watcher
         self._progress = Progress(bot)
         self._last: Step | None = None
         self._elsewhere = False
         self._news: list[str] = []
         self._news_of_last = ""
+        self._trouble = ""  # what was refused last, until something works
         self._blocked = 0
         self._times_ms: dict[str, float] = {}
+        self._record: TickRecord | None = None
         self.report = report or RunReport()
 
-    def run(self, max_ticks: int | None = None) -> RunReport:
+    def run(
+        self,
+        max_ticks: int | None = None,
+        *,
+        seconds: float | None = None,
+        until: Callable[[TickRecord], bool] | None = None,
+    ) -> RunReport:
         """Tick until the game or the run is over. Whatever happens, everything held is released.
 
         Args:
             max_ticks: stop after so many. None: no limit.
+            seconds: stop after so long. None: no limit.
+            until: stop after the first tick of which this is true. None: no limit.
 
         Returns:
             The figures; they are in ``report`` too when this raises.
@@ -111,20 +140,45 @@ class Scheduler:
         try:
             self._decider.prepare()
             self.report.constraint = self._decider.enforcement
+            began_ns = self._clock.now_ns()
+            self._wait_while_paused()
             self._pace.start()
-            while not self._over(self.tick(), max_ticks):
+            while self._controls.stopped is None and not self._over(self.tick(), max_ticks):
+                passed_s = (self._clock.now_ns() - began_ns) / SECOND_NS
+                if self._limit_reached(passed_s, seconds, until):
+                    break
                 self._pace.wait()
+                self._wait_while_paused()
+            if self._controls.stopped is not None and self.report.ending is None:
+                self._end("stopped", self._controls.stopped)
         except (KeyboardInterrupt, UserHalt) as stop:
             self._end("stopped", str(stop) or "Interrupted.")
         except (DisplayUnavailable, InputUnavailable) as problem:
             self._end("closed", str(problem))
         finally:
             self._release()
+            self._calls.close()
             self._pace.count()
             self._recorder.close()
             self.report.late, self.report.skipped = self._pace.late, self._pace.skipped
             log.info("run", **self.report.summary())
         return self.report
+
+    def _wait_while_paused(self) -> None:
+        """Hold nothing while nothing is done; deadlines count anew afterwards."""
+        if self._controls.paused:
+            self._actuator.release_all()
+        if self._controls.wait():
+            self._pace.start()
+
+    def _limit_reached(
+        self, passed_s: float, seconds: float | None, until: Callable[[TickRecord], bool] | None
+    ) -> bool:
+        if seconds is not None and passed_s >= seconds:
+            self._end("time", f"The limit of {seconds:g} s is reached.")
+        elif until is not None and self._record is not None and until(self._record):
+            self._end("until", f"What was waited for is so at tick {self._record.tick}.")
+        return self.report.ending is not None
 
     def _release(self) -> None:
         """Release everything; a display that is gone holds nothing any more."""
@@ -149,8 +203,10 @@ class Scheduler:
                 self._act(seen, fields)
         self._times_ms["tick"] = (self._clock.now_ns() - began_ns) / 1e6
         record = TickRecord(**fields, times_ms={stage: round(ms, 3) for stage, ms in self._times_ms.items()})
+        self._record = record
         self._recorder.append(record, frame)
         self.report.add(record)
+        self.report.over_budget(record, self._budgets)
         if self._watcher is not None:
             self._watcher(record, seen)
         return record
@@ -177,8 +233,10 @@ class Scheduler:
         """How the last action turned out, and the rung of the ladder that follows from it."""
         last, found = self._last, self._progress.judge(self._last, seen, ended)
         target = last.action.target if last is not None and last.action is not None else None
-        if last is not None and found.verdict.outcome == "confirmed" and target is not None:
-            self._perceiver.confirmed(last.seen, target)
+        if found.verdict.outcome == "confirmed":
+            self._trouble = ""
+            if last is not None and target is not None:
+                self._perceiver.confirmed(last.seen, target)
         fields.update(
             verification=found.verdict.outcome,
             cause=found.verdict.cause,
@@ -205,7 +263,7 @@ class Scheduler:
             return way is not None
         if rung == "give_up":
             why = f"It was stuck: {self._progress.why}."
-            self._end("stuck", f"{why} {self._news_of_last}".strip())
+            self._end("stuck", f"{why} {self._trouble}".strip())
             asked(lambda now: self._bot.stuck(now, why))(seen)
             return True
         return False
@@ -220,6 +278,7 @@ class Scheduler:
         spelling = json.dumps({"tool": wire_name(type(way)), **way.model_dump(mode="json")})
         self._last = Step(seen=seen, decided=False, action=way, spelling=spelling, delivery=delivery)
         self._news_of_last = _news_of(delivery)
+        self._trouble = self._news_of_last or self._trouble
         fields.update(action=spelling, target=way.target, delivery=delivery_record(delivery))
 
     def _deliver(self, action: Tool, seen: Observation) -> Delivery:
@@ -253,6 +312,7 @@ class Scheduler:
         spelling = legal.spell(decision.action) if decision.action else None
         self._last = Step(seen=seen, action=decision.action, spelling=spelling, delivery=delivery)
         self._news_of_last = _news(decision, delivery)
+        self._trouble = self._news_of_last or self._trouble
         fields.update(self._decided_fields(decision, delivery, legal))
         ends = decision.action.ends if decision.action else None
         if ends is not None:
@@ -265,6 +325,7 @@ class Scheduler:
             "prompt_digest": hashlib.sha256(prompt).hexdigest(),
             "grammar": {dialect: legal.artifacts[dialect].digest for dialect in RECORDED if dialect in legal.artifacts},
             "attempts": [attempt_record(attempt) for attempt in decision.attempts],
+            "unanswered": decision.unanswered,
             "action": legal.spell(decision.action) if decision.action else None,
             "target": decision.action.target if decision.action else None,
             "delivery": delivery_record(delivery) if delivery else None,
@@ -292,6 +353,8 @@ class Scheduler:
 
 def _news(decision: Decision, delivery: Delivery | None) -> str:
     """What the model must know on the next tick. Empty: nothing."""
+    if decision.unanswered is not None:
+        return "You did not answer in time; answer sooner."
     fault = decision.attempts[-1].verdict.fault
     return f"Your last answer was refused: {fault.message}." if fault else _news_of(delivery)
 

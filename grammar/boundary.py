@@ -108,7 +108,11 @@ class Budget:
 
 
 def ask(
-    complete: Callable[[Fault | None], Reply], language: Language[T], verifier: Verifier, retries: int = 1
+    complete: Callable[[Fault | None], Reply],
+    language: Language[T],
+    verifier: Verifier,
+    retries: int = 1,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> Outcome[T]:
     """Ask until a reply holds, at most ``retries`` more times than once.
 
@@ -118,6 +122,7 @@ def ask(
         language: what the model is held to.
         verifier: re-parses.
         retries: attempts after the first one.
+        go_on: asked before each of them; False: there is no time for another.
     """
     budget, attempts = Budget(retries), list[Attempt[T]]()
     fault: Fault | None = None
@@ -127,7 +132,7 @@ def ask(
         verdict = judge(reply, language, verifier)
         attempts.append(Attempt(reply=reply, verdict=verdict))
         fault = verdict.fault
-        if fault is None:
+        if fault is None or (budget.left and not go_on()):
             break
     return Outcome(value=attempts[-1].verdict.value, attempts=tuple(attempts))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from grammar.reply import Artifact, Claim, Dialect, Reply, Usage
@@ -45,20 +46,23 @@ class DecodeRequest:
             one, the first of its own list that is here, and claims that one.
         max_tokens: answers longer than this are cut (``finish="length"``).
         seen: what the tick saw, for a model that looks at pixels, or a script. None: not given.
+        cancelled: set when nobody waits for the answer any more: a model that can end its work early should look.
     """
 
     prompt: Prompt
     artifacts: Mapping[Dialect, Artifact]
     max_tokens: int = 512
     seen: Observation | None = None
+    cancelled: threading.Event = field(default_factory=threading.Event, compare=False)
 
 
 class Model(Protocol):
     """Decodes an answer under a constraint.
 
-    Called from the scheduler's thread, once a tick and once more for a repair, never twice at the same time. It
-    must return within the tick if the tick is to be on time; a late answer is counted, not discarded. An
-    exception that it raises is the run's end: everything is released and the report is printed.
+    Called from one thread, which in a run is not the scheduler's, once a tick and once more for a repair, never twice
+    at the same time. It must return within the tick if the tick is to be on time; an answer that comes after the
+    run's timeout is not heard, and until it has come nothing else is asked. An exception that it raises is the run's
+    end: everything is released and the report is printed.
     """
 
     name: str

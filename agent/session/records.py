@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from actuation.executor import Delivery, Ended
+from agent.calls import Unanswered
 from agent.ladder import Rung
 from agent.signals import Signal
 from agent.verify import Cause
@@ -145,6 +146,7 @@ class TickRecord(Record):
         cause: why it was refuted. None: it was not.
         signals: that nothing comes of what is done.
         rung: of the ladder, that was taken because of them. None: none.
+        unanswered: why the model did not answer. None: it did, or was not asked.
         action: the decided action in its one spelling. None: a no-op.
         target: the mark that it names.
         ended: what went on until now, and does not any more; left out of every comparison.
@@ -168,6 +170,7 @@ class TickRecord(Record):
     prompt_digest: str | None = None
     grammar: dict[str, str] = {}
     attempts: list[AttemptRecord] = []
+    unanswered: Unanswered | None = None
     action: str | None = None
     target: int | None = None
     delivery: DeliveryRecord | None = None

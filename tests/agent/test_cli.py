@@ -23,6 +23,7 @@ from agent.testing.victim import until, victim
 from perception.window import Desktop
 from tests.agent.commands import environment, one_message, onmark
 
+MINES = str(Path("examples/mines").resolve())
 QUICK = ["--model", "scripted", "--hz", "8"]
 
 
@@ -47,6 +48,27 @@ def bot_file(folder: Path, **game: str) -> str:
         """)
     )
     return str(path)
+
+
+def test_a_run_goes_tick_by_tick_when_told_to_and_in_lock_step(tmp_path: Path) -> None:
+    (tmp_path / "onmark.toml").write_text('model = "scripted"\nlock_step = true\n[limits]\nstasis = 7\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "agent", "run", MINES, "--step", "--session", "made"],
+        cwd=tmp_path,
+        env=environment(),
+        input="\n\nq\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 130, done.stderr
+    assert len(open_session(tmp_path / "made").ticks) == 2
+    (tmp_path / "onmark.toml").write_text("hertz = 3\n")
+    wrong = subprocess.run(
+        [sys.executable, "-m", "agent", "run", MINES], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (wrong.returncode, "found 'hertz'" in wrong.stderr) == (2, True)
 
 
 def test_both_names_are_one_command() -> None:

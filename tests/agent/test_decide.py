@@ -5,8 +5,10 @@ import pytest
 from actuation.tools import Click, NoneOfThese, Wait
 from agent import decide
 from agent.bot import Bot, Example
+from agent.calls import Calls, Inline
+from agent.clock import ManualClock
 from agent.decide import Decider
-from agent.models.base import Claim, DecodeRequest, Dialect, Prompt, Reply
+from agent.models.base import Claim, DecodeRequest, Dialect, Model, Prompt, Reply
 from agent.models.scripted import RandomModel, ScriptedModel
 from agent.prompt import PromptBuilder
 from agent.testing import FixedDetector, marks, observation
@@ -17,6 +19,10 @@ from tests.agent.bots import Buttons
 VERIFIER = Verifier()
 SEEN = observation({3: "Start", 8: "Quit"})
 GOOD = '{"tool":"click","target":"Start","mark":3}'
+
+
+def called(model: Model) -> Calls:
+    return Calls(model, ManualClock(), Inline())
 
 
 class Host:
@@ -55,7 +61,7 @@ class Host:
 
 def decided(habit: str) -> tuple[Host, Decider, decide.Decision]:
     host = Host(habit)
-    decider = Decider(host, PromptBuilder(Buttons()), VERIFIER)
+    decider = Decider(called(host), PromptBuilder(Buttons()), VERIFIER)
     decider.prepare()
     tick = TickGrammar(Buttons.tools, VERIFIER).for_tick(SEEN.marks)
     return host, decider, decider.decide(SEEN, tick, "")
@@ -94,10 +100,10 @@ def test_a_host_is_asked_again_every_so_many_decisions(monkeypatch: pytest.Monke
 
 
 def test_a_model_that_takes_no_grammar_is_not_asked() -> None:
-    decider = Decider(ScriptedModel(Buttons.tools, lambda seen: Wait()), PromptBuilder(Buttons()), VERIFIER)
+    decider = Decider(called(ScriptedModel(Buttons.tools, lambda seen: Wait())), PromptBuilder(Buttons()), VERIFIER)
     decider.prepare()
     assert decider.enforcement is None
-    random = Decider(RandomModel(), PromptBuilder(Buttons()), VERIFIER)
+    random = Decider(called(RandomModel()), PromptBuilder(Buttons()), VERIFIER)
     random.prepare()
     assert random.enforcement == "enforced"
 
@@ -133,7 +139,7 @@ def test_a_script_spells_as_its_bot_does() -> None:
     model = ScriptedModel(Odd.tools, lambda seen: Click(mark=3), label_first=False)
     prompt = Prompt(stable="", changing="", goal="", unknown_goal="")
     assert model.complete(DecodeRequest(prompt=prompt, artifacts={}, seen=SEEN)).text == '{"tool":"click","mark":3}'
-    decider = Decider(model, PromptBuilder(Odd()), VERIFIER)
+    decider = Decider(called(model), PromptBuilder(Odd()), VERIFIER)
     tick = TickGrammar(Odd.tools, VERIFIER, label_first=False, proof=True).for_tick(SEEN.marks)
     decision = decider.decide(SEEN, tick, "")
     assert decision.action == Click(mark=3)

@@ -1,6 +1,7 @@
 """The loop, with fakes for what is outside and a clock that only moves when told to."""
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
@@ -14,12 +15,15 @@ from actuation.tools import Click, HoldKey, PressKey, Tool
 from agent.bot import Bot
 from agent.cli import EXIT_BY_ENDING
 from agent.clock import ManualClock
+from agent.controls import Controls
 from agent.errors import BotError
 from agent.ladder import RUNGS
 from agent.models.base import Artifact, DecodeRequest, Dialect, Model, Prompt, Reply
 from agent.models.scripted import RandomModel, ScriptedModel
 from agent.scheduler import Scheduler
+from agent.session.records import TickRecord
 from agent.testing import DryActuator, FixedReplies, Frames, MemoryRecorder, frame, marks
+from agent.testing.victim import until
 from perception.detect.base import Detected, Detector
 from perception.errors import NotObservable, WindowClosed
 from perception.observation import Frame, Mark, Observation
@@ -38,6 +42,7 @@ class Run:
         refusals: Sequence[str | None] = (),
         detector: Detector = Buttons.detector,
         bot: Bot | None = None,
+        **options: Any,
     ) -> None:
         bot = bot or Buttons()
         self.model = FixedReplies(chain(replies, repeat(START))) if isinstance(replies, Sequence) else replies
@@ -51,6 +56,7 @@ class Run:
             actuator=self.actuator,
             recorder=self.recorder,
             clock=self.clock,
+            **options,
         )
 
     @property
@@ -386,12 +392,82 @@ class Slow(FixedReplies):
 
 def test_late_ticks_are_counted_and_do_not_queue() -> None:
     run = Run([START], shades(9))
-    run.scheduler._decider._model = Slow(run.clock, [0.1, 1.3, 0.1, 0.6, 0.1, 0.7])
+    run.scheduler._calls.model = Slow(run.clock, [0.1, 1.3, 0.1, 0.6, 0.1, 0.7])
     report = run.scheduler.run(max_ticks=6)
     assert (report.late, report.skipped) == (3, 4)
     assert report.on_time_rate == pytest.approx(0.5)
     assert report.times_ms["model"] == [100.0, 1300.0, 100.0, 600.0, 100.0, 700.0]
     assert run.clock.now_ns() == 4_700_000_000
+
+
+def test_an_answer_that_comes_too_late_is_not_heard_and_the_model_is_told() -> None:
+    run = Run([START], shades(9), model_timeout_s=1.0)
+    run.scheduler._calls.model = slow = Slow(run.clock, [0.1, 1.3, 0.1])
+    report = run.scheduler.run(max_ticks=3)
+    assert [record.unanswered for record in run.recorder.records] == [None, "timeout", None]
+    assert [request.cancelled.is_set() for request in slow.requests] == [False, True, False]
+    assert len(run.actuator.submitted) == 2
+    assert "You did not answer in time" in slow.requests[2].prompt.text
+    assert (report.summary()["unanswered"], report.no_ops, report.decisions) == ("timeout 1", 1, 2)
+
+
+def test_a_model_that_never_answers_in_time_leaves_the_run_stuck_not_hanging() -> None:
+    run = Run([START], [frame(50)], model_timeout_s=1.0)
+    run.scheduler._calls.model = Slow(run.clock, [2.0] * 99)
+    report = run.scheduler.run()
+    assert (report.ending, report.actions) == ("stuck", 1)  # the way to a safe state is the bot's own
+
+
+@pytest.mark.parametrize(("typical", "asked"), [(0.1, 2), (0.4, 1)])
+def test_no_repair_is_begun_for_which_there_is_no_time(typical: float, asked: int) -> None:
+    run = Run([], shades(9))
+    model = Slow(run.clock, [typical] * 9)
+    run.scheduler._calls.model = model
+    run.scheduler.run(max_ticks=3)
+    model._replies = iter(["x", "y"])
+    before = len(model.requests)
+    run.scheduler.report.ending = None
+    run.scheduler.run(max_ticks=4)
+    assert len(model.requests) - before == asked
+    assert len(run.recorder.records[-1].attempts) == asked
+
+
+def test_stages_that_take_too_long_are_counted_each_for_itself() -> None:
+    run = Run([START], shades(9), budgets={"model": 200, "observe": 1})
+    run.scheduler._calls.model = Slow(run.clock, [0.1, 0.3, 0.1, 0.4])
+    assert run.scheduler.run(max_ticks=4).summary()["over_budget"] == "model 2"
+
+
+def test_a_run_ends_after_some_time_or_when_something_is_so() -> None:
+    report = Run([START], shades(99)).scheduler.run(seconds=3)
+    assert (report.ending, report.ticks, report.detail) == ("time", 7, "The limit of 3 s is reached.")
+    report = Run([START], shades(99)).scheduler.run(until=lambda record: record.tick == 4)
+    assert (report.ending, report.ticks, report.detail) == ("until", 5, "What was waited for is so at tick 4.")
+
+
+def test_a_run_is_paused_stepped_and_stopped_from_elsewhere() -> None:
+    controls, ticks = Controls(paused=True), list[int]()
+
+    def seen(record: TickRecord, _: object) -> None:
+        ticks.append(record.tick)
+        if record.tick == 3:
+            controls.pause()
+
+    run = Run([START], shades(99), controls=controls, watcher=seen)
+    thread = threading.Thread(target=run.scheduler.run)
+    thread.start()
+    for number in range(2):
+        controls.step()
+        until(lambda number=number: len(ticks) == number + 1)  # type: ignore[misc]
+    assert ticks == [0, 1]
+    assert run.actuator.releases == 3  # at the start and at each wait
+    controls.resume()
+    until(lambda: run.actuator.releases == 4)
+    assert ticks == [0, 1, 2, 3]
+    controls.stop("Enough.")
+    thread.join(10)
+    assert (run.scheduler.report.ending, run.scheduler.report.detail) == ("stopped", "Enough.")
+    assert run.scheduler.report.late == 0
 
 
 def test_the_prompts_front_is_the_same_bytes_on_every_tick() -> None:
