@@ -24,7 +24,7 @@ from agent.bot import Bot, described
 from agent.cli_bench import bench_app
 from agent.cli_grammar import grammar_command, sweep_command
 from agent.cli_look import look_command
-from agent.console import StatusLine, console, errors, eval_table, notice, report_at_the_end, stepped
+from agent.console import StatusLine, console, errors, eval_table, figures_table, notice, report_at_the_end, stepped
 from agent.desktop import wants_own
 from agent.errors import BotError, MissingPiece, WrongUse
 from agent.evaluate import evaluate, missed_goals
@@ -208,6 +208,48 @@ def evaluate_command(
         console.print(f"Checked  90% of the ticks on time; {goals or 'the bot declares no win_floors'}")
     for goal in missed:
         errors.print(f"missed: {goal}", style="red", soft_wrap=True)
+    raise typer.Exit(1 if check and missed else 0)
+
+
+@app.command("soak")
+def soak_command(
+    bot: Annotated[str, typer.Argument(help="A folder with bot.py, a file, or the name of an example.")] = "mines",
+    session: Annotated[Path, typer.Option(help="Whose frames are looked at.")] = Path("tests/sessions/mines-won"),
+    ticks: Annotated[int, typer.Option(help="Simulated ticks; 57,600 are eight hours.", min=100)] = 57_600,
+    real: Annotated[float | None, typer.Option(help="Play for so many seconds in real time instead.", min=1)] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 and name each goal that is missed.")] = False,
+    debug: Debug = False,
+) -> None:
+    """A whole night, with faults thrown in: memory, files, connections and times at its end.
+
+    On a simulated clock, real perception, grammar and ladder work on a session's frames, and nothing is clicked; with
+    --real a real game is played on a display of our own, stopped and killed now and then.
+
+    Example: onmark soak mines --real 3600 --check
+    """
+    from rich.progress import Progress
+
+    from agent import soak
+    from agent.load import load_bot
+    from agent.session.reader import open_session
+
+    player = load_bot(bot)
+    _require_parent(json_file)
+    if real is None:
+        night, whole = soak.simulated(player, open_session(session), ticks=ticks), float(ticks)
+    else:
+        night, whole = soak.real(player, seconds=real, notice=notice), real
+    soaked = soak.Soaked()
+    with Progress(console=errors, transient=True) as progress:
+        task = progress.add_task("Soaking", total=whole)
+        for soaked in night:
+            progress.update(task, completed=soaked.ticks if real is None else soaked.seconds)
+    console.print(figures_table("Soak", soaked.as_json()))
+    _write_json(json_file, soaked.as_json())
+    missed = soaked.missed()
+    for goal in missed:
+        errors.print(f"missed: {goal}", style="red", soft_wrap=True, markup=False)
     raise typer.Exit(1 if check and missed else 0)
 
 

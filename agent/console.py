@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -98,9 +99,15 @@ def status(record: TickRecord) -> str:
 
 def report_table(report: RunReport) -> Table:
     """The run's figures."""
-    table = Table(title=f"Run: {report.ending or 'error'}", show_header=False, title_justify="left")
-    for name, value in report.summary().items():
-        if value is not None and name != "detail":
+    figures = {name: value for name, value in report.summary().items() if name != "detail"}
+    return figures_table(f"Run: {report.ending or 'error'}", figures)
+
+
+def figures_table(title: str, figures: Mapping[str, Any]) -> Table:
+    """A line a figure; those that are None are left out."""
+    table = Table(title=title, show_header=False, title_justify="left")
+    for name, value in figures.items():
+        if value is not None:
             table.add_row(name.replace("_", " "), f"{value:.3g}" if isinstance(value, float) else str(value))
     return table
 

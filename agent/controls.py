@@ -25,8 +25,8 @@ class Controls:
 
     @property
     def stopped(self) -> str | None:
-        """Why the run is to end, once each tick that was asked for is done. None: it is not to."""
-        return None if self._paused and self._steps else self._stopped
+        """Why the run is to end. None: it is not to."""
+        return self._stopped
 
     def pause(self) -> None:
         """Begin no tick after the one that is under way; everything held is released."""
@@ -49,15 +49,16 @@ class Controls:
             self._changed.notify_all()
 
     def wait(self) -> bool:
-        """Return when a tick may begin. True: it was waited for.
+        """Return when a tick may begin; False: the run is to end, after each tick that was asked for.
 
-        To be called by the loop alone. It returns at once when the run is to end.
+        To be called by the loop alone.
         """
         with self._changed:
-            waited = self._paused
             self._changed.wait_for(lambda: not self._paused or self._steps or self._stopped is not None)
-            self._steps = max(0, self._steps - 1) if self._paused else 0
-            return waited
+            if not self._paused or not self._steps:
+                return self._stopped is None
+            self._steps -= 1
+            return True
 
     def _set(self, *, paused: bool) -> None:
         with self._changed:

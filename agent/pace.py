@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from typing import Protocol
 
@@ -46,6 +47,9 @@ class RealTime:
     Args:
         clock: whose time.
         hz: ticks a second.
+
+    Attributes:
+        began_late_ms: of each tick but the first, how long after its deadline it began.
     """
 
     def __init__(self, clock: Clock, hz: float) -> None:
@@ -57,6 +61,7 @@ class RealTime:
         self._slot = 0
         self.late = 0
         self.skipped = 0
+        self.began_late_ms: array[float] = array("f")
 
     def start(self) -> None:
         """Begin a series of ticks: all deadlines count from here."""
@@ -65,7 +70,9 @@ class RealTime:
     def wait(self) -> None:
         """End a tick: count it, and wait for the next deadline that has not passed."""
         self.count()
-        self._clock.sleep_until_ns((self._start_ns or 0) + self._slot * self._period_ns)
+        due_ns = (self._start_ns or 0) + self._slot * self._period_ns
+        self._clock.sleep_until_ns(due_ns)
+        self.began_late_ms.append((self._clock.now_ns() - due_ns) / 1e6)
 
     def count(self) -> None:
         """Count the tick that just ended as late or not, and the deadlines that it missed as skipped."""

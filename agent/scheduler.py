@@ -141,14 +141,12 @@ class Scheduler:
             self._decider.prepare()
             self.report.constraint = self._decider.enforcement
             began_ns = self._clock.now_ns()
-            self._wait_while_paused()
             self._pace.start()
-            while self._controls.stopped is None and not self._over(self.tick(), max_ticks):
+            while self._may_begin() and not self._over(self.tick(), max_ticks):
                 passed_s = (self._clock.now_ns() - began_ns) / SECOND_NS
                 if self._limit_reached(passed_s, seconds, until):
                     break
                 self._pace.wait()
-                self._wait_while_paused()
             if self._controls.stopped is not None and self.report.ending is None:
                 self._end("stopped", self._controls.stopped)
         except (KeyboardInterrupt, UserHalt) as stop:
@@ -161,15 +159,20 @@ class Scheduler:
             self._pace.count()
             self._recorder.close()
             self.report.late, self.report.skipped = self._pace.late, self._pace.skipped
+            if isinstance(self._pace, RealTime):
+                self.report.began_late_ms = self._pace.began_late_ms
             log.info("run", **self.report.summary())
         return self.report
 
-    def _wait_while_paused(self) -> None:
-        """Hold nothing while nothing is done; deadlines count anew afterwards."""
-        if self._controls.paused:
+    def _may_begin(self) -> bool:
+        """Wait while the run is paused, and hold nothing; deadlines count anew afterwards. False: it is to end."""
+        paused = self._controls.paused
+        if paused:
             self._actuator.release_all()
-        if self._controls.wait():
+        goes_on = self._controls.wait()
+        if paused:
             self._pace.start()
+        return goes_on
 
     def _limit_reached(
         self, passed_s: float, seconds: float | None, until: Callable[[TickRecord], bool] | None

@@ -396,7 +396,7 @@ def test_late_ticks_are_counted_and_do_not_queue() -> None:
     report = run.scheduler.run(max_ticks=6)
     assert (report.late, report.skipped) == (3, 4)
     assert report.on_time_rate == pytest.approx(0.5)
-    assert report.times_ms["model"] == [100.0, 1300.0, 100.0, 600.0, 100.0, 700.0]
+    assert list(report.times_ms["model"]) == [100.0, 1300.0, 100.0, 600.0, 100.0, 700.0]
     assert run.clock.now_ns() == 4_700_000_000
 
 
