@@ -24,7 +24,18 @@ from agent.bot import Bot, described
 from agent.cli_bench import bench_app
 from agent.cli_grammar import grammar_command, sweep_command
 from agent.cli_look import look_command
-from agent.console import StatusLine, console, errors, eval_table, figures_table, notice, report_at_the_end, stepped
+from agent.console import (
+    StatusLine,
+    all_of,
+    console,
+    errors,
+    eval_table,
+    figures_table,
+    notice,
+    report_at_the_end,
+    stepped,
+    watchers,
+)
 from agent.desktop import wants_own
 from agent.errors import BotError, MissingPiece, WrongUse
 from agent.evaluate import evaluate, missed_goals
@@ -93,6 +104,10 @@ def run(
     session: Annotated[Path | None, typer.Option(help="Where the session goes; an empty or new folder.")] = None,
     display: DisplayChoice = "auto",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the report there.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Add what happens to this file, a line of JSON each.")] = None,
+    metrics: Annotated[
+        int | None, typer.Option(help="Serve figures for Prometheus at this port.", min=0, max=65535)
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Play a game to its end. Example: onmark run examples/mines --seed 3."""
@@ -108,7 +123,11 @@ def run(
     folder = session or default_folder(player, settings.model)
     _require_parent(json_file)
     report = RunReport()
-    with report_at_the_end(report, folder, _bot_option(bot, player.name)), StatusLine() as status:
+    with (
+        watchers(log, metrics) as others,
+        report_at_the_end(report, folder, _bot_option(bot, player.name)),
+        StatusLine() as status,
+    ):
         play(
             player,
             model=settings.model,
@@ -121,7 +140,7 @@ def run(
             controls=stepped() if step else None,
             folder=folder,
             own_display=wants_own(display),
-            watcher=status,
+            watcher=all_of(status, *others),
             report=report,
             notice=notice,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ from rich.text import Text
 
 from agent.controls import Controls
 from agent.evaluate import Row
+from agent.events import EventLog
 from agent.metrics import RunReport
+from agent.scheduler import Watcher
 from agent.session.records import TickRecord
 from perception.observation import Observation
 
@@ -58,6 +60,32 @@ def stepped() -> Controls:
     notice("Enter: one tick. c and Enter: go on. q and Enter: end.")
     threading.Thread(target=listen, daemon=True).start()
     return controls
+
+
+@contextmanager
+def watchers(log: Path | None, metrics: int | None) -> Iterator[list[Watcher]]:
+    """What else is told of each tick: a file of events, a server of figures."""
+    with ExitStack() as stack:
+        told = list[Watcher]()
+        if log is not None:
+            told.append(stack.enter_context(closing(EventLog(log))))
+        if metrics is not None:
+            from agent.prometheus import Metrics
+
+            served = stack.enter_context(closing(Metrics(metrics)))
+            notice(f"Metrics  http://127.0.0.1:{served.port}/metrics")
+            told.append(served)
+        yield told
+
+
+def all_of(*told: Watcher) -> Watcher:
+    """Several watchers as one."""
+
+    def tell(record: TickRecord, seen: Observation | None) -> None:
+        for each in told:
+            each(record, seen)
+
+    return tell
 
 
 class StatusLine:

@@ -15,6 +15,9 @@ from grammar.canary import Enforcement
 Ending = Literal["won", "lost", "done", "gave_up", "stuck", "blocked", "closed", "stopped", "ticks", "time", "until"]
 
 VALID_FIRST_FLOOR = 0.98  # below it the grammar is suspect: it lets through what the validator refuses
+ENOUGH = 20  # decisions, before the model or perception is accused
+FIRST_CEILING = 0.9  # share of the decisions that fell on the first of the marks, where chance would be below a half
+MISSED_CEILING = 0.3  # share of the actions that hit beside, or whose target could not be found again
 
 
 def _figures() -> array[float]:
@@ -40,6 +43,11 @@ class RunReport:
         slow: stage -> ticks in which it took longer than it should.
         refuted: cause -> how many actions did not do what they should.
         rungs: of the ladder -> how often it was taken.
+        chosen_first: decisions among several marks that fell on the first of them, and those by chance, and all.
+        waits: decisions for an action that sends nothing.
+        none_of_these: of these, those that said that no mark fits.
+        forced: decisions with one mark to choose.
+        margins: of each reply that says so, how far its choice was ahead of the next one, in nats.
         refusals: reason -> how many actions were not delivered, or ended early, because of it.
         gaps_ms: of each action, the longest time from a check's first question to the end of the event it was for.
         began_late_ms: of each tick but the first, how long after its deadline it began; in real time alone.
@@ -65,6 +73,11 @@ class RunReport:
     slow: dict[str, int] = field(default_factory=dict)
     refuted: dict[str, int] = field(default_factory=dict)
     rungs: dict[str, int] = field(default_factory=dict)
+    chosen_first: tuple[int, float, int] = (0, 0.0, 0)
+    waits: int = 0
+    none_of_these: int = 0
+    forced: int = 0
+    margins: array[float] = field(default_factory=_figures)
     refusals: dict[str, int] = field(default_factory=dict)
     gaps_ms: array[float] = field(default_factory=_figures)
     began_late_ms: array[float] = field(default_factory=_figures)
@@ -91,12 +104,28 @@ class RunReport:
         if not record.attempts:
             return
         self.decisions += 1
+        self._choice(record)
         first = record.attempts[0]
         self.valid_first += first.fault is None
         self.held += first.fault is None and first.claim is not None
         self.repairs += len(record.attempts) > 1
         self.no_ops += record.action is None
         self.forward_passes += sum(attempt.usage.forward_passes for attempt in record.attempts)
+
+    def _choice(self, record: TickRecord) -> None:
+        """What was chosen, of what there was to choose."""
+        margin, suppressed = record.attempts[-1].margin, set(record.suppressed)
+        if margin is not None:
+            self.margins.append(margin)
+        keys = {mark.number: mark.number if mark.id is None else mark.id for mark in record.marks}
+        marks = [number for number, key in keys.items() if key not in suppressed]
+        self.forced += len(marks) == 1
+        if record.action is not None and record.target is None:
+            self.waits += record.delivery is None or record.delivery.gap_ms is None
+            self.none_of_these += '"none_of_these"' in record.action
+        if record.target in marks and len(marks) > 1:
+            first, chance, many = self.chosen_first
+            self.chosen_first = (first + (record.target == marks[0]), chance + 1 / len(marks), many + 1)
 
     def over_budget(self, record: TickRecord, budgets_ms: Mapping[str, float]) -> None:
         """Count the stages of a tick that took longer than they should."""
@@ -143,6 +172,12 @@ class RunReport:
             "late_ticks": self.late,
             "skipped_ticks": self.skipped,
             "on_time_rate": self.on_time_rate,
+            "wait_rate": self.waits / self.decisions if self.decisions else None,
+            "none_of_these_rate": self.none_of_these / self.decisions if self.none_of_these else None,
+            "forced_rate": self.forced / self.decisions if self.decisions else None,
+            "first_mark_rate": self.chosen_first[0] / self.chosen_first[2] if self.chosen_first[2] else None,
+            "first_mark_rate_by_chance": self.chosen_first[1] / self.chosen_first[2] if self.chosen_first[2] else None,
+            "margin_p50": float(np.percentile(self.margins, 50)) if self.margins else None,
             "began_late_ms_p99": float(np.percentile(self.began_late_ms, 99)) if self.began_late_ms else None,
             "over_budget": _told(self.slow),
             "unanswered": _told(self.unanswered),
@@ -166,7 +201,26 @@ class RunReport:
                 f"The grammar is suspect: {rate:.0%} of the first replies held, expected at least "
                 f"{VALID_FIRST_FLOOR:.0%}. Either the host does not constrain, or grammar and validator disagree."
             )
-        return None
+        return self._suspect_model() or self._suspect_perception()
+
+    def _suspect_model(self) -> str | None:
+        first, chance, many = self.chosen_first
+        if many < ENOUGH or first < FIRST_CEILING * many or chance > many / 2:
+            return None
+        return (
+            f"The model is suspect: {first / many:.0%} of its choices fell on the first mark, where chance would be "
+            f"{chance / many:.0%}. Valid as its answers are, it may not read the marks."
+        )
+
+    def _suspect_perception(self) -> str | None:
+        known = self.confirmed + sum(self.refuted.values())
+        missed = self.refuted.get("grounding", 0) + self.refuted.get("perception", 0)
+        if known < ENOUGH or missed < MISSED_CEILING * known:
+            return None
+        return (
+            f"Perception is suspect: {missed / known:.0%} of the actions hit beside what they were aimed at, or that "
+            "could not be found again. See `onmark look`, or declare the tool's effect if it shows elsewhere."
+        )
 
 
 def _count(counts: dict[str, int], reason: str | None) -> None:
