@@ -145,7 +145,7 @@ def first_told(way: Tells, trace: Trace) -> int | None:
 def _bot(trace: Trace) -> Bot:
     """A bot that knows what the trace's bot knew."""
     named = {name: Title() for name in (trace.progress, trace.loading, trace.effect) if name is not None}
-    tools = {type(step.action) for step in trace.steps if step.action is not None}
+    used = {type(step.action) for step in trace.steps if step.action is not None}
 
     class Traced(Bot):
         """Has the sensors' names; the traces hold what they said."""
@@ -153,6 +153,7 @@ def _bot(trace: Trace) -> Bot:
         sensors: ClassVar[Mapping[str, Sensor[Any]]] = named
         progress = trace.progress
         loading = trace.loading
-        effects: ClassVar[Mapping[type[Tool], str]] = dict.fromkeys(tools, trace.effect) if trace.effect else {}
+        tools = tuple(used)
+        effects: ClassVar[Mapping[type[Tool], str]] = dict.fromkeys(used, trace.effect) if trace.effect else {}
 
     return Traced()

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from actuation.settings import Motion, Rules
-from actuation.tools import NoneOfThese, PressKey, Tool
+from actuation.tools import NoneOfThese, Tool
 from agent.errors import BotError
 from agent.ladder import Steps
 from agent.signals import Limits
@@ -150,8 +150,8 @@ class Bot:
         return None
 
     def safe_state(self, seen: Observation) -> Tool | None:
-        """A way to a state that the bot knows, when ``recover`` did not help either. None: the model goes on."""
-        return PressKey(key="escape")
+        """A way to a state that the bot knows, such as a press of Escape. None: the model goes on."""
+        return None
 
     def stuck(self, seen: Observation, why: str) -> None:
         """Told at the end of a run that is stuck, after all else: to notify somebody."""

@@ -78,8 +78,9 @@ def bench_ladder(
 ) -> None:
     """How often the ladder misses that an agent is stuck, or says so falsely; beside what others use.
 
-    A trace of one's own is a session and a label.json with "stuck_from": the first tick of which nothing comes, or
-    null. It may name sensors of the session as "progress", "loading" and "effect".
+    A trace of one's own is a session's folder with a label.json in it: "stuck_from" is the first tick of which nothing
+    comes, or null. It may name sensors of the session as "progress" and "loading", and one that is true when an action
+    did what it should as "effect". Without FOLDER, those of tests/traces are taken if they are here.
 
     Example: onmark bench ladder tests/traces
     """
@@ -91,9 +92,12 @@ def bench_ladder(
     if folder is not None and not any(folder.glob("*/label.json")):
         raise WrongUse(f"Expected traces in {folder}, found no folder with a label.json.", f"Such as {TRACES}.")
     try:
-        rows = measure([*(recorded(chosen) if chosen else ()), *(worlds() if drawn else ())])
+        traces = [*(recorded(chosen) if chosen else ()), *(worlds() if drawn else ())]
     except ValueError as problem:
         raise WrongUse(f"{problem}.", "Correct it.") from problem
+    if not traces:
+        raise WrongUse("Expected traces, found none here.", "Name a folder, or leave out --no-drawn.")
+    rows = measure(traces)
     console.print(_ladder_table(rows))
     for row in rows if names else ():
         for kind, traces in (("missed", row.missed), ("told falsely", row.false)):

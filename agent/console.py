@@ -120,7 +120,8 @@ def status(record: TickRecord) -> str:
     cause = f" ({record.cause})" if record.cause else ""
     last = f"  last {record.verification}{cause}" if record.tick else ""
     rung = f"  stuck ({', '.join(record.signals)}): {record.rung}" if record.rung else ""
-    did = record.result or record.action or (f"no answer ({record.unanswered})" if record.unanswered else "no-op")
+    nothing = "a pause" if record.rung == "retry" else "no-op"
+    did = record.result or record.action or (f"no answer ({record.unanswered})" if record.unanswered else nothing)
     refused = f" refused: {record.delivery.reason}" if record.delivery and record.delivery.reason else ""
     return f"tick {record.tick:4}  [{times} ms]  marks {len(record.marks)}{last}  {did}{refused}{rung}"
 

@@ -48,7 +48,7 @@ class Ladder:
         signals: what the turns tell.
         steps: how it is climbed.
         climbed: rungs of this episode.
-        why: the signals that began it.
+        why: the signals that were given in it.
         idle: ticks in a row that waited.
     """
 
@@ -106,12 +106,14 @@ class Ladder:
         given = self.signals.given
         if not given:
             return None
-        self.why = self.why or given
+        self.why = tuple(dict.fromkeys((*self.why, *given)))
         self._dwelt = 0
         rung = RUNGS[self.climbed]
         self.climbed += 1
         if rung == "suppress":
-            self._suppressed |= dict.fromkeys(self.signals.tried, self.steps.suppress_for)
+            tried = self.signals.tried
+            self._suppressed |= dict.fromkeys(tried, self.steps.suppress_for)
+            return rung if tried else None
         return rung
 
     def _count(self, turn: Turn) -> None:

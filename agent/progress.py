@@ -21,6 +21,7 @@ from agent.verify import CONFIRMED, UNKNOWN, Done, Verdict, judge, near
 from perception.change import TileDigests, tiles_of
 from perception.observation import Observation
 
+CURE = "Write effects = {Click: 'name of a sensor'}."
 LATEST = 4  # looks after an action, with nothing sent since, in which its effect may still come
 
 
@@ -85,6 +86,10 @@ class Progress:
     def __init__(self, bot: Bot) -> None:
         for said in (bot.progress, bot.loading, *bot.effects.values()):
             _require_sensor(bot, said)
+        for tool in bot.effects:
+            if tool not in bot.tools:
+                names = ", ".join(each.__name__ for each in bot.tools)
+                raise BotError(f"Expected effects of the bot's tools, classes out of {names}, found {tool!r}.", CURE)
         self._bot = bot
         self._ladder = Ladder.of(bot.limits, bot.steps)
         self._digests = TileDigests()
@@ -192,6 +197,9 @@ class Progress:
             failed_before=last.spelling is not None and signals.failed_before(last.spelling, before),
         )
         effect = self._bot.effects.get(type(last.action))
+        if effect is not None and not isinstance(seen.sensors.get(effect), bool | None):
+            told = f"{effect!r} says {seen.sensors[effect]!r}"
+            raise BotError(f"Expected an effect's sensor to say true or false, but {told}.", "Compare it: gems < 7.")
         return judge(done, seen, effect=effect, restless=signals.restless_alone)
 
     @staticmethod
@@ -209,6 +217,8 @@ _WORDS: dict[Signal, str] = {
 
 
 def _require_sensor(bot: Bot, name: str | None) -> None:
+    if name is not None and not isinstance(name, str):
+        raise BotError(f"Expected the name of a sensor, found the sensor {name}.", "Give it a name in sensors.")
     if name is not None and name not in bot.sensors:
         near = get_close_matches(name, bot.sensors, 1)
         cure = f"Did you mean {near[0]!r}?" if near else "Declare it in sensors."

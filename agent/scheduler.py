@@ -14,7 +14,7 @@ import structlog
 from actuation.errors import InputUnavailable, UserHalt
 from actuation.executor import Actuator, Delivery, Ended
 from actuation.tools import Tool
-from agent.bot import Bot, Result, asked
+from agent.bot import Bot, Result, asked, described
 from agent.calls import Calls, Inline, Runner
 from agent.clock import SECOND_NS, Clock
 from agent.controls import Controls
@@ -48,6 +48,7 @@ RECORDED: tuple[Dialect, ...] = (
     "choices",
 )  # whose digests a session keeps: what models in process use
 ELSEWHERE = ((0.35, 0.35), (0.65, 0.65), (0.65, 0.35), (0.35, 0.65))  # in a target, in turn
+TOOL_MISTAKES = (TypeError, ValueError, AttributeError, NameError, LookupError, ArithmeticError)  # of a ``perform``
 BLOCKED_LIMIT = 10  # ticks in a row without an observation; 5 s at 2 Hz
 
 BUDGETS_MS: Mapping[str, float] = MappingProxyType({"observe": 100, "grammar": 20, "model": 300, "act": 100})
@@ -114,6 +115,7 @@ class Scheduler:
         self._elsewhere = False
         self._news: list[str] = []
         self._news_of_last = ""
+        self._rungs: list[str] = []
         self._trouble = ""  # what was refused last, until something works
         self._blocked = 0
         self._times_ms: dict[str, float] = {}
@@ -251,6 +253,9 @@ class Scheduler:
 
     def _climb(self, rung: Rung | None, seen: Observation, fields: dict[str, Any]) -> bool:
         """Take a rung. True: that is all that is done in this tick."""
+        if rung in ("retry", "suppress", "rethink"):
+            self._rungs = [] if rung == "retry" else self._rungs
+            self._rungs.append(f"{rung} at tick {self.report.ticks}")
         if rung == "retry":
             self._elsewhere = True
             self._last = Step(seen=seen, decided=False)
@@ -261,11 +266,17 @@ class Scheduler:
             self._news.append(f"You are stuck: {self._progress.why}. Do something else than {_in_short(tried)}.")
         if rung in ("recover", "safe_state"):
             way = asked(self._bot.recover if rung == "recover" else self._bot.safe_state)(seen)
-            if way is not None:
-                self._take(way, seen, fields)
-            return way is not None
+            if way is None:
+                fields["rung"] = None
+                return False
+            self._rungs.append(f"{rung} at tick {self.report.ticks}")
+            self._take(way, seen, fields)
+            return True
         if rung == "give_up":
-            why = f"It was stuck: {self._progress.why}."
+            lately = ", ".join(self._progress.tried_in_vain)
+            did = f" Of late: {_in_short(lately)}." if lately else ""
+            rungs = f" Tried: {', '.join(self._rungs)}." if self._rungs else ""
+            why = f"It was stuck: {self._progress.why}.{did}{rungs}"
             self._end("stuck", f"{why} {self._trouble}".strip())
             asked(lambda now: self._bot.stuck(now, why))(seen)
             return True
@@ -289,7 +300,11 @@ class Scheduler:
         tick, elsewhere = self.report.ticks, self._elsewhere
         self._elsewhere = False
         with self._timed("act"):
-            delivery = self._actuator.submit(action, seen, tick, spot=ELSEWHERE[tick % 4] if elsewhere else None)
+            try:
+                delivery = self._actuator.submit(action, seen, tick, spot=ELSEWHERE[tick % 4] if elsewhere else None)
+            except TOOL_MISTAKES as problem:
+                name = type(action).__name__
+                raise BotError(f"{name} cannot be done: {described(problem)}.", "Correct the bot's tool.") from problem
         if delivery.outcome == "delivered":
             self._perceiver.acted()
         return delivery

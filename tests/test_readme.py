@@ -10,9 +10,12 @@ import pytest
 
 from actuation import Hands
 from actuation.guard import RefusalReason
+from agent.ladder import Rung
 from agent.load import load_bot, load_type
 from agent.play import play
 from agent.session.reader import open_session
+from agent.signals import Signal
+from agent.verify import Cause
 
 README = Path("README.md").read_text()
 
@@ -82,3 +85,20 @@ def test_the_code_of_the_actuation_page_runs(tmp_path: Path) -> None:
 def test_the_actuation_page_names_every_refusal() -> None:
     page = Path("actuation/README.md").read_text()
     assert [reason for reason in get_args(RefusalReason) if f"`{reason}`" not in page] == ["cancelled"]
+
+
+def test_the_bot_of_the_agents_page_loads_and_knows_when_it_is_stuck(real_input: str, tmp_path: Path) -> None:
+    page = Path("agent/README.md").read_text()
+    (source,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "page.py").write_text(source)
+    bot = load_bot(str(tmp_path / "page.py"))
+    report = play(bot, model="random", ticks=8, folder=tmp_path / "s", own_display=True)
+    assert report.ending == "ticks"
+    assert report.confirmed + sum(report.refuted.values()) > 0
+
+
+def test_the_agents_page_names_each_signal_rung_and_cause() -> None:
+    page = Path("agent/README.md").read_text()
+    for words in (Signal, Rung, Cause):
+        for word in get_args(words):
+            assert f"| `{word}` |" in page

@@ -10,7 +10,7 @@ and a test that meets each trouble in turn, on a virtual display of its own::
         seen = scene.look()
         with trouble.strike(scene):
             delivery = scene.executor.submit(Click(mark=1), seen)
-        trouble.require(scene, delivery)
+            trouble.require(scene, delivery)
 
 ``scene`` is a game window that logs what it is given, with an executor at work on it. ``trouble.strike`` takes any
 window: ``Scene.on("My game")`` stands on the game of a bot of yours that runs on the display. X11 alone.
@@ -120,14 +120,25 @@ class Trouble:
     strike: Callable[[Scene], AbstractContextManager[None]]
     reasons: frozenset[RefusalReason]
 
-    def require(self, scene: Scene, delivery: Delivery) -> None:
+    @property
+    def reasons_for_keys(self) -> frozenset[RefusalReason]:
+        """Of which a key is refused: it goes to the window in front, wherever that lies and whatever it shows."""
+        return self.reasons & {"closed", "minimised", "not_foreground", "halted"}
+
+    def require(self, scene: Scene, delivery: Delivery, *, keys: bool = False) -> None:
         """Hold an agent to it: refused for a right reason, nothing given to others, nothing held.
+
+        Args:
+            scene: where it happened, while it still does.
+            delivery: of what was decided before.
+            keys: that was a key, not a click.
 
         Raises:
             AssertionError: it did otherwise.
         """
-        if self.reasons and delivery.reason not in self.reasons:
-            raise AssertionError(f"{self.name}: expected a refusal for {sorted(self.reasons)}, found {delivery}")
+        reasons = self.reasons_for_keys if keys else self.reasons
+        if reasons and delivery.reason not in reasons:
+            raise AssertionError(f"{self.name}: expected a refusal for {sorted(reasons)}, found {delivery}")
         if not self.reasons and delivery.outcome != "delivered":
             raise AssertionError(f"{self.name}: expected a delivery, found {delivery}")
         time.sleep(0.1)  # what was sent just now is still on its way through the X server

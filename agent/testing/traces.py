@@ -59,6 +59,12 @@ def recorded(folder: Path) -> Iterator[Trace]:
         if strange or "stuck_from" not in known:
             raise ValueError(f"{label}: expected stuck_from, and progress, loading or effect besides, found {known}")
         session = open_session(label.parent)
+        sensors = {name for record in session.ticks for name in record.sensors}
+        for role in sorted(set(known) - {"stuck_from"}):
+            if known[role] is not None and (not isinstance(known[role], str) or known[role] not in sensors):
+                raise ValueError(
+                    f"{label}: expected {role} to name a sensor out of {sorted(sensors)}, found {known[role]!r}"
+                )
         steps = [_recorded(session, record) for record in session.ticks if record.frame is not None]
         yield Trace(name=label.parent.name, steps=steps, **known)
 

@@ -35,6 +35,13 @@ def test_each_trouble_has_its_outcome(trouble: Trouble, scene: Scene) -> None:
         trouble.require(scene, delivery)
 
 
+def test_each_trouble_has_its_outcome_for_a_key(trouble: Trouble, scene: Scene) -> None:
+    seen = scene.look()
+    with trouble.strike(scene):
+        delivery = hands(scene).submit(PressKey(key="a"), seen)
+        trouble.require(scene, delivery, keys=True)
+
+
 def test_without_trouble_it_is_one_click(scene: Scene) -> None:
     delivery = hands(scene).submit(Click(mark=1), scene.look(), 7)
     assert (delivery.outcome, delivery.evidence and delivery.evidence.tick) == ("delivered", 7)

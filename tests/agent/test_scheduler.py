@@ -11,7 +11,8 @@ import pytest
 
 from actuation.errors import UserHalt
 from actuation.executor import Delivery, Ended
-from actuation.tools import Click, HoldKey, PressKey, Tool
+from actuation.plan import Hands
+from actuation.tools import Click, HoldKey, PressKey, Tool, Wait
 from agent.bot import Bot
 from agent.cli import EXIT_BY_ENDING
 from agent.clock import ManualClock
@@ -26,6 +27,7 @@ from agent.testing import DryActuator, FixedReplies, Frames, MemoryRecorder, fra
 from agent.testing.victim import until
 from perception.detect.base import Detected, Detector
 from perception.errors import NotObservable, WindowClosed
+from perception.geometry import Point
 from perception.observation import Frame, Mark, Observation
 from perception.perceiver import Perceiver
 from perception.sensors import ColourShare, Sensor, Title
@@ -202,10 +204,21 @@ def test_a_confirmed_click_is_told_to_a_detector_that_learns() -> None:
 
 def test_a_game_that_never_reacts_ends_as_stuck() -> None:
     bot = Buttons()
-    report = Run(ScriptedModel(bot.tools, bot.script), [frame(50)]).scheduler.run()
+    run = Run(ScriptedModel(bot.tools, bot.script), [frame(50)])
+    report = run.scheduler.run()
     assert report.ending == "stuck"
-    assert report.detail == "It was stuck: the same again and again."
+    assert report.detail == (
+        "It was stuck: the same again and again, the screen stays as it is, most actions have no effect. Of late: "
+        '{"tool":"click","target":"Quit","mark":8}, {"tool":"click","target":"Start","mark":3}. '
+        "Tried: retry at tick 9, suppress at tick 13, rethink at tick 17."
+    )
     assert report.ticks < 60  # while both are suppressed, the script can only wait
+    assert [record.rung for record in run.recorder.records if record.rung] == [
+        "retry",
+        "suppress",
+        "rethink",
+        "give_up",
+    ]
 
 
 class Lost(Buttons):
@@ -216,6 +229,10 @@ class Lost(Buttons):
     def recover(self, seen: Observation) -> Tool | None:
         """Another button."""
         return Click(mark=8)
+
+    def safe_state(self, seen: Observation) -> Tool | None:
+        """Escape."""
+        return PressKey(key="escape")
 
     def stuck(self, seen: Observation, why: str) -> None:
         """Keep it."""
@@ -247,12 +264,15 @@ def test_each_rung_does_what_it_says_and_the_end_is_told() -> None:
     assert usual.point == (108, 58)  # the middle of a mark of 16 pixels
     assert again.point in {(105, 55), (110, 60), (110, 55), (105, 60)}
     assert rungs["suppress"].suppressed == [3, 8]
-    assert "You are stuck: the same again and again. Do something else than" in "".join(run.prompts)
+    told = "".join(run.prompts)
+    assert "You are stuck: the same again and again" in told
+    assert 'Do something else than {"tool":"click"' in told
     assert (rungs["recover"].action, rungs["recover"].attempts) == ('{"tool": "click", "mark": 8}', [])
     assert run.actuator.submitted[-1] in (PressKey(key="escape"), Click(mark=3))
     assert rungs["safe_state"].action == '{"tool": "press_key", "key": "escape"}'
     assert rungs["give_up"].action is None
-    assert (report.ending, Lost.said) == ("stuck", ["It was stuck: the same again and again."])
+    assert (report.ending, len(Lost.said)) == ("stuck", 1)
+    assert Lost.said[0].startswith("It was stuck: the same again and again")
     assert report.summary()["refuted_for"] == "choice 11, game 4"
 
 
@@ -272,6 +292,40 @@ def test_a_sensor_that_is_not_there_is_named_before_the_first_tick() -> None:
 
     with pytest.raises(BotError, match=r"out of \['score'\], found 'scor'\. Did you mean 'score'"):
         Run([START], [frame(50)], bot=Misspelt())
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"effects": {"click": "title"}}, r"classes out of Click, Wait, found 'click'"),
+        ({"effects": {PressKey: "title"}}, r"classes out of Click, Wait, found <class .*PressKey"),
+        ({"progress": Title()}, r"Expected the name of a sensor, found the sensor Title\(\)"),
+        ({"effects": {Click: Title()}}, "Expected the name of a sensor"),
+    ],
+)
+def test_what_a_bot_declares_wrongly_is_named_before_the_first_tick(given: dict[str, Any], says: str) -> None:
+    bot = type("Odd", (Buttons,), {"sensors": {"title": Title()}, **given})()
+    with pytest.raises(BotError, match=says):
+        Run([START], [frame(50)], bot=bot)
+
+
+def test_an_effect_that_is_neither_true_nor_false_is_the_bots_error() -> None:
+    bot = type("Odd", (Buttons,), {"sensors": {"share": ColourShare("#323232")}, "effects": {Click: "share"}})()
+    with pytest.raises(BotError, match=r"'share' says 1\.0"):
+        Run([START], [frame(50)], bot=bot).scheduler.run(max_ticks=2)
+
+
+def test_a_tool_that_cannot_be_done_is_the_bots_error_with_its_line() -> None:
+    class Misspelt(Click):
+        """Click."""
+
+        def perform(self, hands: Hands, at: Point | None) -> None:
+            hands.key("lft")
+
+    bot = type("Odd", (Buttons,), {"tools": (Misspelt, Wait), "examples": ()})()
+    said = START.replace('"click"', '"misspelt"')
+    with pytest.raises(BotError, match=r"Misspelt cannot be done: ValueError: .*did you mean 'left'.*line \d+ of"):
+        Run([said], [frame(50)], bot=bot).scheduler.run(max_ticks=1)
 
 
 def test_while_the_game_loads_nothing_counts() -> None:
@@ -415,7 +469,7 @@ def test_a_model_that_never_answers_in_time_leaves_the_run_stuck_not_hanging() -
     run = Run([START], [frame(50)], model_timeout_s=1.0)
     run.scheduler._calls.model = Slow(run.clock, [2.0] * 99)
     report = run.scheduler.run()
-    assert (report.ending, report.actions) == ("stuck", 1)  # the way to a safe state is the bot's own
+    assert (report.ending, report.actions) == ("stuck", 0)
 
 
 @pytest.mark.parametrize(("typical", "asked"), [(0.1, 2), (0.4, 1)])
