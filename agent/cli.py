@@ -181,6 +181,7 @@ def replay(
     note = " The last line was cut off and is left out." if recorded.cut else ""
     end = recorded.ticks[-1].result
     ending = f"the game is {end}" if end else "the game is not over"
+    ending += f"; the run ended as {recorded.ended.removesuffix('.')}" if recorded.ended and not end else ""
     console.print(f"{session}: {done} ticks agree; {ending}.{note}", soft_wrap=True, markup=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
@@ -33,6 +34,7 @@ from perception.perceiver import Perceiver
 from perception.watch import Watched
 from perception.window import open_desktop
 
+REPORT = "report.json"  # in a session's folder: the figures that are printed at the end
 RECORDED_DEPENDENCIES = ("llguidance", "mss", "numpy", "opencv-python", "pyautogui", "pydantic")
 
 
@@ -97,6 +99,8 @@ def play(
         steps = StepProcess(window.id, motion=bot.motion, rules=bot.rules)
         executor = stack.enter_context(closing(Executor(steps)))
         recorder = SessionWriter(folder, header(bot, ready, seed, hz))
+        figures = report or RunReport()
+        stack.callback(_write_report, folder / REPORT, figures)
         snapshot = _Snapshot(folder / "last.png", watcher)
         perceiver = Perceiver(source, bot.detector, asked(bot.candidates), bot.sensors)
         perceiver.attach(live.state)
@@ -112,7 +116,7 @@ def play(
             model_timeout_s=model_timeout_s,
             controls=controls,
             watcher=snapshot,
-            report=report,
+            report=figures,
         )
         try:
             return scheduler.run(ticks, seconds=seconds, until=until)
@@ -138,6 +142,12 @@ def header(bot: Bot, model: Model, seed: int, hz: float) -> SessionHeader:
         started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
         tools={wire_name(tool): tool.model_json_schema() for tool in bot.tools},
     )
+
+
+def _write_report(path: Path, figures: RunReport) -> None:
+    """Leave the figures, with how it ended, in the session; a full disk is the session's to tell of."""
+    with contextlib.suppress(OSError):
+        path.write_text(json.dumps(figures.summary(), indent=2) + "\n", encoding="utf-8")
 
 
 class _Snapshot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,15 @@ class Session:
     header: SessionHeader
     ticks: tuple[TickRecord, ...]
     cut: bool
+
+    @property
+    def ended(self) -> str:
+        """How the run ended, in its own words; empty where it left none, as when it was killed."""
+        try:
+            said = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))
+            return f"{said['ending']}: {said['detail']}"
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
 
     def frame(self, record: FrameRecord) -> Frame:
         """A tick's frame, its digest checked.

@@ -63,7 +63,10 @@ def test_a_run_goes_tick_by_tick_when_told_to_and_in_lock_step(tmp_path: Path) -
         check=False,
     )
     assert done.returncode == 130, done.stderr
-    assert len(open_session(tmp_path / "made").ticks) == 2
+    made = open_session(tmp_path / "made")
+    assert (len(made.ticks), made.ended) == (2, "stopped: It was told to stop.")
+    code, said = onmark("replay", str(tmp_path / "made"))
+    assert (code, "the run ended as stopped: It was told to stop." in said.replace("\n", " ")) == (0, True)
     (tmp_path / "onmark.toml").write_text("hertz = 3\n")
     wrong = subprocess.run(
         [sys.executable, "-m", "agent", "run", MINES], cwd=tmp_path, capture_output=True, text=True, check=False
