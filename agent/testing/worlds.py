@@ -79,6 +79,10 @@ class World:
         left = 1 + 3 * button
         return lambda: self.set(2, left, 1 - int(self.board[2, left]), wide=2)
 
+    def lights(self, at: int) -> Callable[[], None]:
+        """The effect of a button, the next one at each tick, that shows what none showed before."""
+        return lambda: self.set(2, 1 + 3 * (at % BUTTONS), 300 + at, wide=2)
+
     def look(self) -> Observation:
         """What is on the screen now."""
         tick, shown = len(self.steps), self.board.copy()
@@ -246,7 +250,7 @@ def _wandering(world: World) -> None:
     """All sorts of things happen, and the score stays."""
     world.sensors["score"] = 40
     at = len(world.steps)
-    world.click(at % BUTTONS, lambda: world.set(2, 1 + 3 * (at % BUTTONS), 300 + at, wide=2))
+    world.click(at % BUTTONS, world.lights(at))
 
 
 def _worthless(world: World) -> None:
@@ -318,7 +322,7 @@ def _long_animation(world: World) -> None:
     if 6 < at < 36:
         world.wait()
     else:
-        world.click(at % BUTTONS, lambda: world.set(2, 1 + 3 * (at % BUTTONS), 300 + at, wide=2))
+        world.click(at % BUTTONS, world.lights(at))
 
 
 def _clicks_into_motion(world: World) -> None:
@@ -326,7 +330,7 @@ def _clicks_into_motion(world: World) -> None:
     at = len(world.steps)
     world.moving = 10 < at < 25
     world.board[4:14] = world.rng.randrange(99) if world.moving else 0
-    world.click(at % BUTTONS, None if world.moving else (lambda: world.set(2, 1 + 3 * (at % 6), 300 + at, wide=2)))
+    world.click(at % BUTTONS, None if world.moving else world.lights(at))
 
 
 def _every_second_click(world: World) -> None:
@@ -337,14 +341,14 @@ def _every_second_click(world: World) -> None:
 
 def _first_click_dropped(world: World) -> None:
     at = len(world.steps)
-    world.click(at % BUTTONS, (lambda: world.set(2, 1 + 3 * (at % 6), 300 + at, wide=2)) if at else None)
+    world.click(at % BUTTONS, world.lights(at) if at else None)
 
 
 def _loading(world: World) -> None:
     """A loading screen of 15 ticks, which the bot knows; the agent clicks all the same."""
     at = len(world.steps)
     world.sensors["loading"] = 8 < at < 24
-    world.click(at % 6, None if 8 < at < 24 else (lambda: world.set(2, 1 + 3 * (at % 6), 300 + at, wide=2)))
+    world.click(at % BUTTONS, None if 8 < at < 24 else world.lights(at))
 
 
 def _sliding(world: World) -> None:
@@ -385,7 +389,7 @@ def _opponent(world: World) -> None:
     if at % 11:
         world.wait()
     else:
-        world.click(at % 6, lambda: world.set(2, 1 + 3 * (at % 6), 300 + at, wide=2))
+        world.click(at % BUTTONS, world.lights(at))
 
 
 def _menu(world: World) -> None:
@@ -421,26 +425,26 @@ def _person(world: World) -> None:
     """A person at the desk for ten ticks."""
     at = len(world.steps)
     halted = "halted" if 6 < at < 17 else None
-    world.click(at % 6, lambda: world.set(2, 1 + 3 * (at % 6), 300 + at, wide=2), refused=halted)
+    world.click(at % BUTTONS, world.lights(at), refused=halted)
 
 
 def _now_and_then_refused(world: World) -> None:
     at = len(world.steps)
     refused = "stale_target" if at % 4 == 3 else None
-    world.click(at % 6, lambda: world.set(2, 1 + 3 * (at % 6), 300 + at, wide=2), refused=refused)
+    world.click(at % BUTTONS, world.lights(at), refused=refused)
 
 
 def _rising(world: World) -> None:
     """A score that rises every tenth tick, and cannot be read half of the time."""
     at = len(world.steps)
     world.sensors["score"] = None if at % 2 else at // 10
-    world.click(at % 6, lambda: world.set(2, 1 + 3 * (at % 6), 300 + at, wide=2))
+    world.click(at % BUTTONS, world.lights(at))
 
 
 def _blinking_and_fine(world: World) -> None:
     world.blinks = (9, 10)
     at = len(world.steps)
-    world.click(at % 6, lambda: world.set(2, 1 + 3 * (at % 6), 300 + at, wide=2))
+    world.click(at % BUTTONS, world.lights(at))
 
 
 def _noisy_and_fine(world: World) -> None:
