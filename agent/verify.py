@@ -112,9 +112,9 @@ def _cause(done: Done, after: Observation, changed: NDArray[np.bool_], *, sensed
 
 
 def _lost(done: Done, after: Observation) -> bool:
-    """True when a mark that it was aimed at is not found any more."""
+    """True when the mark that it was aimed at is not found any more, offered or not."""
     target = done.action.target
-    return target is not None and done.seen.mark(target).key not in {mark.key for mark in after.marks}
+    return target is not None and bool(after.found) and done.seen.mark(target).key not in after.found
 
 
 def _changed_in(box: Box, tiles: NDArray[np.bool_], before: NDArray[np.uint8], now: NDArray[np.uint8]) -> bool:

@@ -187,6 +187,7 @@ class Observation:
         left_out: how many marks more there are than the detector gives.
         unseen: what could not be found, a sentence each; what one detector of several misses is no reason not to see.
         sensors: what the bot's sensors say, by name. None: it cannot be told.
+        found: the identities of all marks that the detector found, whether the bot offers them or not.
     """
 
     frame: Frame
@@ -196,6 +197,7 @@ class Observation:
     left_out: int = 0
     unseen: tuple[str, ...] = ()
     sensors: Mapping[str, bool | int | float | str | None] = field(default_factory=dict)
+    found: frozenset[int] = frozenset()
 
     def mark(self, number: int) -> Mark:
         """The mark with this number.

@@ -86,6 +86,7 @@ class Perceiver:
             change=change,
             left_out=found.left_out,
             unseen=found.unseen,
+            found=frozenset(mark.key for mark in found.marks),
             sensors=self._sensors.evaluate(View(frame=frame, cells=found.cells, title=frame.title)),
         )
         return replace(seen, marks=_offered(seen, self._candidates(seen)))

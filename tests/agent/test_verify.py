@@ -67,7 +67,8 @@ def test_each_cause() -> None:
     assert said(CLICK, BEFORE, failed_before=True) == ("refuted", "choice")
     assert said(CLICK, BEFORE, ended_early=True) == ("refuted", "execution")
     assert said(CLICK, BEFORE, replace(DELIVERED, outcome="refused", reason="covered_by")) == ("refuted", "execution")
-    assert said(CLICK, observation({8: "other"})) == ("refuted", "perception")
+    assert said(CLICK, replace(BEFORE, found=frozenset({8}))) == ("refuted", "perception")
+    assert said(CLICK, replace(observation({8: "other"}), found=frozenset({7, 8}))) == ("refuted", "game")
     assert said(CLICK, changed(200, 200)) == ("refuted", "grounding")
 
 
