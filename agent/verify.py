@@ -121,14 +121,9 @@ def _changed_in(box: Box, tiles: NDArray[np.bool_], before: NDArray[np.uint8], n
     """True when a pixel of a box differs, in one of these tiles."""
     height, width = before.shape[:2]
     inside = box.intersection(Box(0, 0, width, height))
-    for row in range(inside.top // TILE, -(-inside.bottom // TILE)):
-        for column in range(inside.left // TILE, -(-inside.right // TILE)):
-            if tiles[row, column]:
-                part = inside.intersection(Box(column * TILE, row * TILE, TILE, TILE))
-                where = np.s_[part.top : part.bottom, part.left : part.right]
-                if not np.array_equal(before[where], now[where]):
-                    return True
-    return False
+    where = np.s_[inside.top : inside.bottom, inside.left : inside.right]
+    differs = (before[where] != now[where]).any(axis=2)
+    return bool((differs & tiles.repeat(TILE, axis=0).repeat(TILE, axis=1)[where]).any())
 
 
 def _refuted(cause: Cause) -> Verdict:

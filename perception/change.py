@@ -110,7 +110,7 @@ def tiles_of(boxes: Sequence[Box], shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Which tiles hold a pixel of some boxes, of ``shape`` (rows, columns)."""
     held = np.zeros(shape, np.bool_)
     for box in boxes:
-        held[max(0, box.top // TILE) : -(-box.bottom // TILE), max(0, box.left // TILE) : -(-box.right // TILE)] = True
+        held[box.tiles(TILE)] = True
     return held
 
 

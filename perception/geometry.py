@@ -119,6 +119,11 @@ class Box:
         """The box with ``by`` pixels added on each side."""
         return Box(self.left - by, self.top - by, self.width + 2 * by, self.height + 2 * by)
 
+    def tiles(self, side: int) -> tuple[slice, slice]:
+        """The rows and the columns of tiles of so many pixels that hold a pixel of the box, from (0, 0) on."""
+        rows = slice(max(0, self.top // side), max(0, -(-self.bottom // side)))
+        return rows, slice(max(0, self.left // side), max(0, -(-self.right // side)))
+
     def moved(self, right: int, down: int) -> Box:
         """The box, so many pixels to the right and down."""
         return Box(self.left + right, self.top + down, self.width, self.height)

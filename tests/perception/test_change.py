@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from perception.change import ChangeMeter, changed_tiles, merged
+from perception.change import ChangeMeter, TileDigests, changed_tiles, merged, tiles_of
 from perception.geometry import Box, Transform
 from perception.observation import Frame
 
@@ -78,3 +78,35 @@ def test_dirty_boxes_are_clipped_and_apart() -> None:
 def test_boxes_that_overlap_become_one(boxes: list[Box], apart: int) -> None:
     assert len(merged(boxes)) == apart
     assert {(b.left, b.top) for b in merged(boxes)} == {(b.left, b.top) for b in merged(boxes[::-1])}
+
+
+def test_tiles_are_numbered_by_what_they_show() -> None:
+    """Whatever the order of looks: like tiles, like numbers; a change of one pixel, another number, at its place."""
+    rng = np.random.default_rng(1)
+    pixels = rng.integers(0, 255, (50, 70, 3), np.uint8)  # tiles at the edges are smaller
+    digests = TileDigests()
+    first = digests.of(pixels)
+    assert first.shape == (4, 5)
+    assert len(set(first.flat)) == 20
+    other = pixels.copy()
+    other[33, 69, 1] ^= 128
+    second = digests.of(other)
+    assert [tuple(place) for place in np.argwhere(first != second)] == [(2, 4)]
+    assert (digests.of(pixels.copy()) == first).all()
+    assert (TileDigests().of(other) == second).all()
+    other[33, 68, 1] ^= 128
+    assert digests.of(other[:40]).shape == (3, 5)
+
+
+def test_a_change_of_the_highest_bit_in_two_words_does_not_cancel_out() -> None:
+    pixels = np.zeros((16, 16, 3), np.uint8)
+    before = TileDigests().of(pixels)
+    for row in range(1, 16):
+        other = pixels.copy()
+        other.reshape(16, -1)[[0, row], 7] = 128
+        assert TileDigests().of(other) != before
+
+
+def test_the_tiles_of_boxes() -> None:
+    held = tiles_of([Box(15, 0, 2, 1), Box(60, 40, 99, 99), Box(-9, -9, 5, 5)], (4, 5))
+    assert [tuple(place) for place in np.argwhere(held)] == [(0, 0), (0, 1), (2, 3), (2, 4), (3, 3), (3, 4)]

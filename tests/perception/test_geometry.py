@@ -128,3 +128,15 @@ def arithmetic(source: str) -> list[int]:
 
 def test_arithmetic_is_found_where_it_is() -> None:
     assert arithmetic("a = box.left + 3\nb = 2 * point.y\nc = box.left < 3\nd = pixels[box.top : box.bottom]") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("box", "rows", "columns"),
+    [
+        (Box(0, 0, 16, 16), slice(0, 1), slice(0, 1)),
+        (Box(15, 16, 2, 1), slice(1, 2), slice(0, 2)),
+        (Box(-20, -40, 30, 20), slice(0, 0), slice(0, 1)),
+    ],
+)
+def test_the_tiles_that_hold_a_box(box: Box, rows: slice, columns: slice) -> None:
+    assert box.tiles(16) == (rows, columns)
