@@ -176,7 +176,8 @@ def main() -> int:
         scene, folder = SCENES[name], HERE / name
         shutil.rmtree(folder, ignore_errors=True)
         report = play(_bot(scene), model="scripted", ticks=scene.ticks, folder=folder, own_display=True)
-        (folder / "last.png").rename(Path("/tmp") / f"trace-{name}.png")  # noqa: S108 - to look at
+        (folder / "last.png").unlink()
+        (folder / "report.json").unlink()
         (folder / "label.json").write_text(json.dumps({"stuck_from": scene.stuck_from}) + "\n", encoding="utf-8")
         sys.stdout.write(f"{name}: {report.ending}, {report.ticks} ticks, {report.confirmed} confirmed\n")
     return 0
