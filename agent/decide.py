@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -74,7 +75,8 @@ class Decider:
     def prepare(self) -> None:
         """Let the model read ahead what every prompt begins with, and see whether it is held to a grammar."""
         self._calls.prepare(self._prompts.stable)
-        self._probe(TYPICAL_GRAMMAR_BYTES)
+        with contextlib.suppress(NoAnswer):  # then it is not known whether it is; the ticks go on all the same
+            self._probe(TYPICAL_GRAMMAR_BYTES)
 
     def _probe(self, size: int) -> None:
         """Ask under a grammar that has one sentence. A host that drops constraints in silence says something else."""

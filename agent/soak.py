@@ -69,7 +69,8 @@ class Soaked:
         children: its child processes, then and then.
         faults: what was thrown in, and how often.
         endings: how runs ended, where there were several.
-        tick_ms: the middle, and the 99th per cent, of a tick's own time.
+        tick_ms: the middle, and the 99th per cent, of a tick's own time; on a simulated clock, of its averages in a
+            hundred parts of the night.
         late_ms: how long after its deadline a tick began, likewise. None: the clock was simulated.
         held: something that was still held at an end.
         broken: what ended a run that should not have.
@@ -145,7 +146,7 @@ def simulated(bot: Bot, session: Session, *, ticks: int = NIGHT, seed: int = 1) 
         )
         began, times = time.monotonic(), list[float]()
         marks = Marks(ticks)
-        for report in _in_parts(scheduler, ticks, times, world):
+        for report in _in_parts(scheduler, ticks, times):
             soaked.ticks, soaked.seconds = report.ticks, time.monotonic() - began
             marks.at(report.ticks, soaked)
             if report.ending not in (None, "ticks"):
@@ -228,8 +229,8 @@ def _measured() -> tuple[float, int, int, int]:
     return process.memory_info().rss / 2**20, 0, 0, 0
 
 
-def _in_parts(scheduler: Scheduler, ticks: int, times: list[float], world: _World) -> Iterator[RunReport]:
-    """Run to the end, looking up now and then."""
+def _in_parts(scheduler: Scheduler, ticks: int, times: list[float]) -> Iterator[RunReport]:
+    """Run to the end in a hundred parts; what a tick took on average in each goes to ``times``, in milliseconds."""
     every = max(1, ticks // 100)
     for done in range(every, ticks + every, every):
         limit = min(done, ticks)

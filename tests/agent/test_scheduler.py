@@ -472,6 +472,20 @@ def test_a_model_that_never_answers_in_time_leaves_the_run_stuck_not_hanging() -
     assert (report.ending, report.actions) == ("stuck", 0)
 
 
+def test_a_model_that_does_not_answer_its_first_question_in_time_does_not_break_the_run() -> None:
+    run = Run(First([]), shades(9), model_timeout_s=1.0)
+    answers = run.scheduler._calls.model.complete
+
+    def late(request: DecodeRequest) -> Reply:
+        run.clock.advance(2.0 if run.scheduler.report.ticks == 0 else 0.1)
+        return answers(request)
+
+    run.scheduler._calls.model.complete = late  # type: ignore[method-assign]
+    report = run.scheduler.run(max_ticks=3)
+    assert (report.ending, report.constraint, report.actions) == ("ticks", None, 2)
+    assert [record.unanswered for record in run.recorder.records] == ["timeout", None, None]
+
+
 @pytest.mark.parametrize(("typical", "asked"), [(0.1, 2), (0.4, 1)])
 def test_no_repair_is_begun_for_which_there_is_no_time(typical: float, asked: int) -> None:
     run = Run([], shades(9))
