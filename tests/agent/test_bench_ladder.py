@@ -28,6 +28,15 @@ def test_it_is_told_when_it_is_stuck_and_not_before(trace: Trace) -> None:
         assert trace.stuck_from < told
 
 
+def test_an_effect_that_comes_late_is_the_actions_own_and_nothing_that_changes_by_itself() -> None:
+    late = next(each for each in DRAWN if each.name == "a game that reacts late 1")
+    ladder = OurLadder(late)
+    assert not any(ladder.stuck(step) for step in late.steps)
+    signals = ladder._progress._ladder.signals
+    assert not signals.restless_alone.any()
+    assert {turn.outcome for turn in list(signals.turns)[:-3] if turn.sent} == {"confirmed"}
+
+
 def test_there_are_sixty_traces_of_each_kind_and_they_are_the_same_each_time() -> None:
     assert len(DRAWN) + len(RECORDED) >= 120
     assert sum(trace.stuck_from is None for trace in (*DRAWN, *RECORDED)) >= 50

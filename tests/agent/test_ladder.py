@@ -86,11 +86,21 @@ def test_a_clock_that_was_seen_to_run_alone_is_known_at_once() -> None:
 
 def test_a_small_thing_that_only_changes_when_something_is_done_is_no_clock() -> None:
     """Every second action moves it, and it stands still while nothing is done."""
-    turns = [turn((i + 3) // 4, does=f"c{i}" if i % 2 else "wait", outcome="confirmed") for i in range(32)]
+    turns = [turn((i + 1) // 2, does=f"c{i}" if i % 2 else "wait", outcome="confirmed") for i in range(32)]
     signals = Signals()
     for each in [START, *turns]:
         signals.add(each)
     assert not signals.restless.any()
+
+
+def test_a_small_thing_that_changes_now_and_then_is_no_clock() -> None:
+    """A clock keeps time; this changes after one action, and then after four."""
+    signals, shown = Signals(), 0
+    signals.add(START)
+    for i in range(1, 15):
+        shown += i % 5 in (1, 2)
+        signals.add(turn(shown, does=f"k{i}"))
+        assert not signals.restless.any()
 
 
 def test_a_window_of_another_size_is_another_screen() -> None:

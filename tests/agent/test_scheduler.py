@@ -263,6 +263,8 @@ def test_each_rung_does_what_it_says_and_the_end_is_told() -> None:
     assert again is not None
     assert usual.point == (108, 58)  # the middle of a mark of 16 pixels
     assert again.point in {(105, 55), (110, 60), (110, 55), (105, 60)}
+    later = [record.delivery.point for record in run.recorder.records[rungs["retry"].tick + 2 :] if record.delivery]
+    assert {point[1] for point in later if point} == {58}  # once, and not ever after
     assert rungs["suppress"].suppressed == [3, 8]
     told = "".join(run.prompts)
     assert "You are stuck: the same again and again" in told
@@ -274,6 +276,13 @@ def test_each_rung_does_what_it_says_and_the_end_is_told() -> None:
     assert (report.ending, len(Lost.said)) == ("stuck", 1)
     assert Lost.said[0].startswith("It was stuck: the same again and again")
     assert report.summary()["refuted_for"] == "choice 11, game 4"
+
+
+def test_a_run_that_is_stuck_looks_at_everything_anew_once() -> None:
+    detector = Shifting()
+    run = Run([START], [frame(50)], detector=detector)
+    run.scheduler.run()
+    assert detector.looks == 2  # the screen never changes
 
 
 def test_a_way_out_that_is_none_is_the_bots_error() -> None:
