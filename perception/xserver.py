@@ -7,6 +7,7 @@ so that they tell of one moment.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,9 @@ from perception.errors import DisplayUnavailable
 GONE = (error.BadWindow, error.BadDrawable)
 LOST = (error.ConnectionClosedError, OSError, TypeError)  # python3-xlib trips over the OSError that it would report
 PROPERTY_WORDS = 1 << 16  # how much of a property is asked for, in units of four bytes: all of it
+_kept: dict[str, type] = vars(display._BaseDisplay)["resource_classes"]  # of all connections
+_plain = dict(_kept)
+_opening = threading.Lock()
 NO_DISPLAY_CURE = (
     "Set DISPLAY to a running X server, or unset it and let onmark start its own: onmark run BOT --display own."
 )
@@ -45,7 +49,7 @@ class Server:
     def __init__(self, name: str | None = None) -> None:
         xauthority.ensure_file()
         try:
-            self.display = display.Display(name)
+            self.display = _open(name)
         except (error.DisplayError, error.XauthError, OSError) as problem:
             raise DisplayUnavailable(f"No X display answers ({problem}).", NO_DISPLAY_CURE) from problem
         self.root: int = self.display.screen().root.id
@@ -135,6 +139,20 @@ class Server:
     def _require(self) -> None:
         if self.lost:
             raise DisplayUnavailable("The X display went away.", NO_DISPLAY_CURE)
+
+
+def _open(name: str | None) -> display.Display:
+    """A connection of the X library, with resource classes of its own.
+
+    The library makes each connection's on top of those of the one before, and keeps them all for good: 8 KB each.
+    """
+    with _opening:
+        try:
+            connection = display.Display(name)
+            vars(connection.display)["resource_classes"] = dict(_kept)
+        finally:
+            _kept.update(_plain)
+    return connection
 
 
 def numbers(answer: Any) -> list[int]:
