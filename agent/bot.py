@@ -86,6 +86,7 @@ class Bot:
         label_first: let a model spell a mark's label before its number, so that the number follows from what it
             means; a small model is right twice as often. False: the number alone.
         none_of_these: offer one more answer, that none of the marks fits. It is recorded, and nothing is done.
+        history: how many of the last actions the prompt tells, and what came of each.
         proof: let each answer end in a text that stands in this tick's grammar alone, so that a reply shows which
             grammar it was decoded under. For hosts that one does not trust; a host in this process needs none.
         sensors: name -> question to the screen that needs no model, see ``perception.sensors``; the answers are in
@@ -114,6 +115,7 @@ class Bot:
     examples: ClassVar[tuple[Example, ...]] = ()
     label_first: ClassVar[bool] = True
     none_of_these: ClassVar[bool] = False
+    history: ClassVar[int] = 0
     proof: ClassVar[bool] = False
     sensors: ClassVar[Mapping[str, Sensor[Any]]] = MappingProxyType({})
     moves_every_s: ClassVar[float | None] = None

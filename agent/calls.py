@@ -11,13 +11,15 @@ from concurrent.futures import Future
 from typing import Literal, Protocol, TypeVar
 
 from agent.clock import SECOND_NS, Clock
-from agent.models.base import DecodeRequest, Model, Reply
+from agent.models.base import DecodeRequest, Model, ModelUnavailable, Reply
 
 Unanswered = Literal[
     "timeout",  # it did not answer in time; what it says later is not heard
     "busy",  # it is still at an earlier request that it did not answer in time
+    "unavailable",  # its host cannot be reached, or has no time
 ]
 
+PATIENCE_S = 120.0  # with a host that is away: one that is started again reads gigabytes first
 REMEMBERED = 20  # calls, of which the typical one is the median
 
 T = TypeVar("T")
@@ -28,11 +30,13 @@ class NoAnswer(Exception):
 
     Attributes:
         why: in one word.
+        detail: in more. Empty: there is no more to say.
     """
 
-    def __init__(self, why: Unanswered) -> None:
-        super().__init__(why)
+    def __init__(self, why: Unanswered, detail: str = "") -> None:
+        super().__init__(detail or why)
         self.why: Unanswered = why
+        self.detail = detail
 
 
 class Runner(Protocol):
@@ -139,7 +143,7 @@ class Calls:
         """Ask once. A request that is given up is told so (``request.cancelled``), and its answer is not heard.
 
         Raises:
-            NoAnswer: it took too long, or is still at an earlier request.
+            NoAnswer: it took too long, is still at an earlier request, or its host is away.
         """
         began_ns = self._clock.now_ns()
         try:
@@ -147,6 +151,8 @@ class Calls:
         except NoAnswer:
             request.cancelled.set()
             raise
+        except ModelUnavailable as problem:
+            raise NoAnswer("unavailable", str(problem)) from problem
         took_s = (self._clock.now_ns() - began_ns) / SECOND_NS
         if self._timeout_s is not None and took_s > self._timeout_s:
             request.cancelled.set()

@@ -40,6 +40,7 @@ from agent.desktop import wants_own
 from agent.errors import BotError, MissingPiece, WrongUse
 from agent.evaluate import evaluate, missed_goals
 from agent.metrics import RunReport
+from agent.models.base import ModelError
 from agent.session.reader import SessionError
 from grammar.errors import GrammarError
 from perception.errors import OfferError, PerceptionError, SensorError
@@ -53,7 +54,7 @@ app.command("look")(look_command)
 app.add_typer(bench_app, name="bench")
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-EXIT_BY_ENDING = {"won": 0, "blocked": 3, "closed": 3, "stopped": 130}  # of all others: 1
+EXIT_BY_ENDING = {"won": 0, "blocked": 3, "closed": 3, "no_model": 3, "stopped": 130}  # of all others: 1
 
 Debug = Annotated[bool, typer.Option("--debug", help="Print tracebacks and the event log.")]
 DisplayChoice = Annotated[
@@ -75,7 +76,7 @@ def main() -> None:
         app(prog_name="onmark")
     except (WrongUse, BotError, OfferError, SensorError, SessionError, GrammarError) as problem:
         _fail(problem, 2, debug)
-    except (MissingPiece, PerceptionError, ActuationError, OSError) as problem:
+    except (MissingPiece, ModelError, PerceptionError, ActuationError, OSError) as problem:
         _fail(problem, 3, debug)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
@@ -137,6 +138,8 @@ def run(
             seconds=settings.seconds,
             lock_step=settings.lock_step,
             model_timeout_s=settings.model_timeout_s,
+            model_patience_s=settings.model_patience_s,
+            prompt_tokens=settings.prompt_tokens,
             controls=stepped() if step else None,
             folder=folder,
             own_display=wants_own(display),
@@ -144,7 +147,7 @@ def run(
             report=report,
             notice=notice,
         )
-    for message in ("" if report.ending in ("won", "lost") else report.detail, report.suspicion):
+    for message in ("" if report.ending in ("won", "lost") else report.detail, report.suspicion, *report.warnings):
         if message:
             errors.print(f"onmark: {message}", style="bold", soft_wrap=True, markup=False, highlight=False)
     _write_json(json_file, report.summary())

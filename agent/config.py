@@ -8,6 +8,8 @@ A file beside the command, every key optional::
     seconds = 28800
     lock_step = false
     model_timeout_s = 10.0
+    model_patience_s = 120.0
+    prompt_tokens = 1500
 
     [limits]        # see agent.Limits: when the agent is taken for stuck
     stasis = 6
@@ -30,6 +32,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.bot import Bot
+from agent.budget import PROMPT_TOKENS
+from agent.calls import PATIENCE_S
 from agent.errors import WrongUse
 from agent.ladder import Steps
 from agent.signals import Limits
@@ -49,6 +53,8 @@ class RunConfig(BaseModel):
         seconds: stop after so long. None: no limit.
         lock_step: begin each tick when the screen has settled, instead of so many a second.
         model_timeout_s: how long the model may take to answer. None: as long as it likes.
+        model_patience_s: how long the model's host may be away, with nothing done, before that ends the run.
+        prompt_tokens: how many a prompt may take before there is a warning.
         limits: fields of ``agent.Limits`` that are other than the bot's.
         steps: fields of ``agent.Steps`` that are other than the bot's.
     """
@@ -61,6 +67,8 @@ class RunConfig(BaseModel):
     seconds: Annotated[float, Field(gt=0)] | None = None
     lock_step: bool = False
     model_timeout_s: Annotated[float, Field(gt=0)] | None = 10.0
+    model_patience_s: Annotated[float, Field(ge=0)] = PATIENCE_S
+    prompt_tokens: Annotated[int, Field(ge=1)] = PROMPT_TOKENS
     limits: dict[str, Annotated[float, Field(gt=0)]] = {}
     steps: dict[str, Annotated[int, Field(ge=1)]] = {}
 
@@ -107,7 +115,7 @@ def load_config(path: Path | None = None) -> RunConfig:
 
 def _as_numbers(given: Mapping[str, Any]) -> dict[str, Any]:
     """Whole numbers where the file has them for real ones, as anybody writes them."""
-    real = {"hz", "seconds", "model_timeout_s"}
+    real = {"hz", "seconds", "model_timeout_s", "model_patience_s"}
     said = {name: float(value) if name in real and type(value) is int else value for name, value in given.items()}
     limits = given.get("limits", {})
     return said | {"limits": {name: float(value) if type(value) is int else value for name, value in limits.items()}}

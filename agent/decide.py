@@ -10,6 +10,7 @@ import structlog
 from pydantic import BaseModel
 
 from actuation.tools import Tool
+from agent.budget import PROMPT_TOKENS, TokenBudget
 from agent.calls import Calls, NoAnswer, Unanswered
 from agent.models.base import DecodeRequest, Prompt, Reply
 from agent.prompt import PromptBuilder
@@ -36,12 +37,14 @@ class Decision:
         attempts: none when the model did not answer.
         prompt: what the first attempt was asked with.
         unanswered: why the model did not answer. None: it did.
+        detail: of that, in words.
     """
 
     action: Tool | None
     attempts: tuple[Attempt[BaseModel], ...]
     prompt: Prompt
     unanswered: Unanswered | None = None
+    detail: str = ""
 
 
 class Decider:
@@ -52,9 +55,11 @@ class Decider:
         prompts: what it is asked with.
         verifier: re-parses its answers.
         left_s: how long the tick may still take. None: as long as it likes.
+        prompt_tokens: how many a prompt may take before there is a warning.
 
     Attributes:
         enforcement: whether the model's host held to the last canary. None: it was not asked.
+        warnings: what the user should know, once each.
     """
 
     def __init__(
@@ -63,6 +68,7 @@ class Decider:
         prompts: PromptBuilder,
         verifier: Verifier,
         left_s: Callable[[], float | None] = lambda: None,
+        prompt_tokens: int = PROMPT_TOKENS,
     ) -> None:
         self._calls = calls
         self._model = calls.model
@@ -70,7 +76,9 @@ class Decider:
         self._prompts = prompts
         self._verifier = verifier
         self._decisions = 0
+        self._budget = TokenBudget(calls.model, prompt_tokens)
         self.enforcement: Enforcement | None = None
+        self.warnings: list[str] = []
 
     def prepare(self) -> None:
         """Let the model read ahead what every prompt begins with, and see whether it is held to a grammar."""
@@ -102,6 +110,9 @@ class Decider:
         self._decisions += 1
         legal = replace(seen, marks=tuple(tick.scope.marks.values()))
         first = self._prompts.build(legal.marks, news)
+        if (warning := self._budget.warning(first)) is not None:
+            log.warning(warning)
+            self.warnings.append(warning)
 
         def complete(fault: Fault | None) -> Reply:
             said = f"Your answer was refused: {fault.message}." if fault else ""
@@ -117,7 +128,7 @@ class Decider:
                 self._probe(len(tick.artifacts["lark"].text))
             outcome = ask(complete, tick, self._verifier, RETRIES, time_left)
         except NoAnswer as problem:
-            return Decision(action=None, attempts=(), prompt=first, unanswered=problem.why)
+            return Decision(action=None, attempts=(), prompt=first, unanswered=problem.why, detail=problem.detail)
         action = outcome.value
         assert action is None or isinstance(action, Tool)  # noqa: S101 - the tools are Tool classes
         return Decision(action=action, attempts=outcome.attempts, prompt=first)

@@ -12,7 +12,9 @@ import numpy as np
 from agent.session.records import TickRecord
 from grammar.canary import Enforcement
 
-Ending = Literal["won", "lost", "done", "gave_up", "stuck", "blocked", "closed", "stopped", "ticks", "time", "until"]
+Ending = Literal[
+    "won", "lost", "done", "gave_up", "stuck", "blocked", "closed", "no_model", "stopped", "ticks", "time", "until"
+]
 
 VALID_FIRST_FLOOR = 0.98  # below it the grammar is suspect: it lets through what the validator refuses
 ENOUGH = 20  # decisions, before the model or perception is accused
@@ -32,9 +34,10 @@ class RunReport:
     Attributes:
         ending: ``won`` and ``lost`` are the bot's word, ``done`` and ``gave_up`` the model's; ``stuck``: no
             progress; ``blocked``: the window could not be seen for too long; ``closed``: the window is gone;
-            ``stopped``: by the user; ``ticks``, ``time``, ``until``: the limit is reached. None: it is not over, or
-            something of ours broke.
+            ``no_model``: its host was away for too long; ``stopped``: by the user; ``ticks``, ``time``, ``until``:
+            the limit is reached. None: it is not over, or something of ours broke.
         detail: the ending in words, with the cure where there is one.
+        warnings: what the user should know besides.
         held: decisions whose first reply's host claimed this tick's grammar, and kept to it.
         constraint: whether the model's host kept to the last canary. None: it takes no grammar.
         late: ticks that ended after their deadline.
@@ -47,6 +50,7 @@ class RunReport:
         waits: decisions for an action that sends nothing.
         none_of_these: of these, those that said that no mark fits.
         forced: decisions with one mark to choose.
+        prompt_tokens: of each decision's first prompt, where its host counts them.
         margins: of each reply that says so, how far its choice was ahead of the next one, in nats.
         refusals: reason -> how many actions were not delivered, or ended early, because of it.
         gaps_ms: of each action, the longest time from a check's first question to the end of the event it was for.
@@ -56,6 +60,7 @@ class RunReport:
 
     ending: Ending | None = None
     detail: str = ""
+    warnings: list[str] = field(default_factory=list)
     ticks: int = 0
     decisions: int = 0
     valid_first: int = 0
@@ -78,6 +83,7 @@ class RunReport:
     none_of_these: int = 0
     forced: int = 0
     margins: array[float] = field(default_factory=_figures)
+    prompt_tokens: array[float] = field(default_factory=_figures)
     refusals: dict[str, int] = field(default_factory=dict)
     gaps_ms: array[float] = field(default_factory=_figures)
     began_late_ms: array[float] = field(default_factory=_figures)
@@ -106,6 +112,8 @@ class RunReport:
         self.decisions += 1
         self._choice(record)
         first = record.attempts[0]
+        if first.usage.prompt_tokens:
+            self.prompt_tokens.append(first.usage.prompt_tokens)
         self.valid_first += first.fault is None
         self.held += first.fault is None and first.claim is not None
         self.repairs += len(record.attempts) > 1
@@ -181,6 +189,8 @@ class RunReport:
             "began_late_ms_p99": float(np.percentile(self.began_late_ms, 99)) if self.began_late_ms else None,
             "over_budget": _told(self.slow),
             "unanswered": _told(self.unanswered),
+            "prompt_tokens_p50": float(np.percentile(self.prompt_tokens, 50)) if self.prompt_tokens else None,
+            "prompt_tokens_most": max(self.prompt_tokens) if self.prompt_tokens else None,
             "grammar_ms_p50": self.percentile("grammar", 50),
             "grammar_ms_p95": self.percentile("grammar", 95),
             "model_ms_p50": self.percentile("model", 50),

@@ -13,7 +13,8 @@ from pathlib import Path
 from actuation.executor import Executor
 from actuation.process import StepProcess
 from agent.bot import Bot, asked
-from agent.calls import InThread
+from agent.budget import PROMPT_TOKENS
+from agent.calls import PATIENCE_S, InThread
 from agent.clock import SystemClock
 from agent.controls import Controls
 from agent.desktop import Notice, display, game_window, unheard
@@ -49,6 +50,8 @@ def play(
     until: Callable[[TickRecord], bool] | None = None,
     lock_step: bool = False,
     model_timeout_s: float | None = 10.0,
+    model_patience_s: float = PATIENCE_S,
+    prompt_tokens: int = PROMPT_TOKENS,
     controls: Controls | None = None,
     folder: Path | None = None,
     own_display: bool = False,
@@ -68,6 +71,8 @@ def play(
         until: stop after the first tick of which this is true. None: no limit.
         lock_step: begin each tick when the screen has settled, for a turn-based game, instead of so many a second.
         model_timeout_s: how long the model may take to answer; then nothing is done in that tick. None: for ever.
+        model_patience_s: how long its host may be away, with nothing done, before that ends the run.
+        prompt_tokens: how many a prompt may take before there is a warning.
         controls: to pause, step and stop it from elsewhere.
         folder: where the session goes; it must be empty. None: ``runs/<time>-<bot>-<model>``.
         own_display: start a display of our own even when DISPLAY names one.
@@ -114,6 +119,8 @@ def play(
             pace=LockStep(clock, lambda: live.grab().pixels) if lock_step else RealTime(clock, hz),
             runner=InThread(),
             model_timeout_s=model_timeout_s,
+            model_patience_s=model_patience_s,
+            prompt_tokens=prompt_tokens,
             controls=controls,
             watcher=snapshot,
             report=figures,

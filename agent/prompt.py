@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent.bot import Bot, Example
@@ -12,6 +13,7 @@ from grammar.spelling import by_number, spell
 from perception.geometry import Box
 from perception.observation import Mark
 
+MARKS = "Marks:\n"
 UNKNOWN_GOAL = "win"  # says nothing about which mark; of nine wordings tried, the one that left most to the goal
 
 
@@ -24,10 +26,24 @@ class PromptBuilder:
 
     def __init__(self, bot: Bot) -> None:
         self._goal = bot.goal
+        self._done = deque[str](maxlen=bot.history)
+        self._shown: Sequence[str] = ()
         self.stable = _rules(bot) + "".join(_example(bot, example) for example in bot.examples)
+
+    def remember(self, action: str, outcome: str) -> None:
+        """Tell from now on that this was done, as one of the last that the bot wants to have told.
+
+        Args:
+            action: in its one spelling.
+            outcome: what came of it, in a few words.
+        """
+        self._done.append(f"{action} {outcome}\n")
 
     def build(self, marks: Sequence[Mark], news: str = "") -> Prompt:
         """The prompt for this tick.
+
+        Marks that stood in the prompt before with the same label stand where they stood, and the others after them:
+        what a cache has read of the last prompt stays good up to the first mark that changed.
 
         Args:
             marks: what can be named now.
@@ -35,10 +51,19 @@ class PromptBuilder:
         """
         return Prompt(
             stable=self.stable,
-            changing=(f"Note: {news}\n" if news else "") + _marks({mark.number: mark.label for mark in marks}),
+            changing=self._history() + (f"Note: {news}\n" if news else "") + self._listed(marks),
             goal=_ask(self._goal),
             unknown_goal=_ask(UNKNOWN_GOAL),
         )
+
+    def _history(self) -> str:
+        return "Done:\n" + "".join(self._done) if self._done else ""
+
+    def _listed(self, marks: Sequence[Mark]) -> str:
+        lines = dict.fromkeys(_lines((mark.number, mark.label) for mark in marks))
+        stayed = dict.fromkeys(line for line in self._shown if line in lines)
+        self._shown = [*stayed, *(line for line in lines if line not in stayed)]
+        return MARKS + "".join(self._shown)
 
 
 def _rules(bot: Bot) -> str:
@@ -57,7 +82,7 @@ def _example(bot: Bot, example: Example) -> str:
 
 def _marks(labels: Mapping[int, str | None]) -> str:
     """The marks, one a line."""
-    return "Marks:\n" + "".join(_lines(labels.items()))
+    return MARKS + "".join(_lines(labels.items()))
 
 
 def _lines(labels: Iterable[tuple[int, str | None]]) -> Iterable[str]:

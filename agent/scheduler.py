@@ -15,7 +15,8 @@ from actuation.errors import InputUnavailable, UserHalt
 from actuation.executor import Actuator, Delivery, Ended
 from actuation.tools import Tool
 from agent.bot import Bot, Result, asked, described
-from agent.calls import Calls, Inline, Runner
+from agent.budget import PROMPT_TOKENS
+from agent.calls import PATIENCE_S, Calls, Inline, Runner
 from agent.clock import SECOND_NS, Clock
 from agent.controls import Controls
 from agent.decide import Decider, Decision
@@ -23,6 +24,7 @@ from agent.errors import BotError
 from agent.ladder import Rung
 from agent.metrics import Ending, RunReport
 from agent.models.base import Model
+from agent.news import News, in_short, outcome
 from agent.pace import Pace, RealTime
 from agent.progress import Progress, Step
 from agent.prompt import PromptBuilder
@@ -40,7 +42,7 @@ from grammar.reply import Dialect
 from grammar.shape import wire_name
 from grammar.tick import TickGrammar, TickLanguage
 from perception.errors import DisplayUnavailable, NotObservable, WindowClosed
-from perception.observation import MAX_TEXT, Frame, Observation
+from perception.observation import Frame, Observation
 from perception.perceiver import Perceiver
 
 RECORDED: tuple[Dialect, ...] = (
@@ -73,6 +75,8 @@ class Scheduler:
         pace: when ticks begin. None: in real time, so many a second.
         runner: what does the asking of the model. None: this thread, which a model that hangs hangs too.
         model_timeout_s: how long the model may take to answer. None: as long as it likes.
+        model_patience_s: how long its host may be away, with nothing done, before that ends the run.
+        prompt_tokens: how many a prompt may take before there is a warning.
         budgets: stage -> milliseconds that it should take; ticks over it are counted by stage.
         controls: to pause, step and stop it. None: nobody does.
         watcher: told of every tick. None: nobody watches.
@@ -92,6 +96,8 @@ class Scheduler:
         pace: Pace | None = None,
         runner: Runner | None = None,
         model_timeout_s: float | None = None,
+        model_patience_s: float = PATIENCE_S,
+        prompt_tokens: int = PROMPT_TOKENS,
         budgets: Mapping[str, float] = BUDGETS_MS,
         controls: Controls | None = None,
         watcher: Watcher | None = None,
@@ -102,7 +108,10 @@ class Scheduler:
         self._perceiver = perceiver
         self._pace = pace or RealTime(clock, hz)
         self._calls = Calls(model, clock, runner or Inline(), model_timeout_s)
-        self._decider = Decider(self._calls, PromptBuilder(bot), verifier, self._pace.left_s)
+        self._prompts = PromptBuilder(bot)
+        self._decider = Decider(self._calls, self._prompts, verifier, self._pace.left_s, prompt_tokens)
+        self._patience_ns = round(model_patience_s * SECOND_NS)
+        self._away_since_ns: int | None = None
         self._budgets = budgets
         self._controls = controls or Controls()
         self._grammar = TickGrammar(bot.tools, verifier, label_first=bot.label_first, proof=bot.proof)
@@ -113,10 +122,8 @@ class Scheduler:
         self._progress = Progress(bot)
         self._last: Step | None = None
         self._elsewhere = False
-        self._news: list[str] = []
-        self._news_of_last = ""
+        self._news = News()
         self._rungs: list[str] = []
-        self._trouble = ""  # what was refused last, until something works
         self._blocked = 0
         self._times_ms: dict[str, float] = {}
         self._record: TickRecord | None = None
@@ -200,7 +207,7 @@ class Scheduler:
         seen, frame = self._observe(fields)
         ended = self._actuator.ended()
         fields["ended"] = [ended_record(each) for each in ended]
-        self._news += [_ending(each) for each in ended]
+        self._news.ended(ended)
         if seen is not None:
             rung = self._judge(seen, ended, fields)
             fields["result"] = self._result(seen)
@@ -238,8 +245,10 @@ class Scheduler:
         """How the last action turned out, and the rung of the ladder that follows from it."""
         last, found = self._last, self._progress.judge(self._last, seen, ended)
         target = last.action.target if last is not None and last.action is not None else None
+        if last is not None and last.spelling is not None:
+            self._prompts.remember(last.spelling, outcome(found.verdict))
         if found.verdict.outcome == "confirmed":
-            self._trouble = ""
+            self._news.worked()
             if last is not None and target is not None:
                 self._perceiver.confirmed(last.seen, target)
         fields.update(
@@ -263,7 +272,7 @@ class Scheduler:
         if rung == "rethink":
             self._perceiver.forget()
             tried = ", ".join(self._progress.tried_in_vain)
-            self._news.append(f"You are stuck: {self._progress.why}. Do something else than {_in_short(tried)}.")
+            self._news.add(f"You are stuck: {self._progress.why}. Do something else than {in_short(tried)}.")
         if rung in ("recover", "safe_state"):
             way = asked(self._bot.recover if rung == "recover" else self._bot.safe_state)(seen)
             if way is None:
@@ -274,10 +283,10 @@ class Scheduler:
             return True
         if rung == "give_up":
             lately = ", ".join(self._progress.tried_in_vain)
-            did = f" Of late: {_in_short(lately)}." if lately else ""
+            did = f" Of late: {in_short(lately)}." if lately else ""
             rungs = f" Tried: {', '.join(self._rungs)}." if self._rungs else ""
             why = f"It was stuck: {self._progress.why}.{did}{rungs}"
-            self._end("stuck", f"{why} {self._trouble}".strip())
+            self._end("stuck", f"{why} {self._news.trouble}".strip())
             asked(lambda now: self._bot.stuck(now, why))(seen)
             return True
         return False
@@ -291,8 +300,7 @@ class Scheduler:
         delivery = self._deliver(way, seen)
         spelling = json.dumps({"tool": wire_name(type(way)), **way.model_dump(mode="json")})
         self._last = Step(seen=seen, decided=False, action=way, spelling=spelling, delivery=delivery)
-        self._news_of_last = _news_of(delivery)
-        self._trouble = self._news_of_last or self._trouble
+        self._news.delivered(delivery)
         fields.update(action=spelling, target=way.target, delivery=delivery_record(delivery))
 
     def _deliver(self, action: Tool, seen: Observation) -> Delivery:
@@ -318,23 +326,34 @@ class Scheduler:
 
     def _act(self, seen: Observation, fields: dict[str, Any]) -> None:
         """Say, ask, hold, act."""
-        news = " ".join([*self._news, self._news_of_last]).strip()
-        self._news, self._news_of_last = [], ""
+        news = self._news.take()
         with self._timed("grammar"):
             suppressed = [mark.number for mark in seen.marks if mark.key in self._progress.suppressed]
             legal = self._grammar.for_tick(seen.marks, suppressed, seen.cells)
         with self._timed("model"):
             decision = self._decider.decide(seen, legal, news)
         self.report.constraint = self._decider.enforcement
+        self.report.warnings = self._decider.warnings
+        away = decision.unanswered == "unavailable"
         delivery = self._deliver(decision.action, seen) if decision.action else None
         spelling = legal.spell(decision.action) if decision.action else None
-        self._last = Step(seen=seen, action=decision.action, spelling=spelling, delivery=delivery)
-        self._news_of_last = _news(decision, delivery)
-        self._trouble = self._news_of_last or self._trouble
+        self._last = Step(seen=seen, decided=not away, action=decision.action, spelling=spelling, delivery=delivery)
+        self._news.decided(decision, delivery)
+        self._wait_for_host(away, decision.detail)
         fields.update(self._decided_fields(decision, delivery, legal))
         ends = decision.action.ends if decision.action else None
         if ends is not None:
             self._end(ends, "By the model's word; nothing else says so.")
+
+    def _wait_for_host(self, away: bool, detail: str) -> None:
+        """End the run when the model's host has been away for longer than there is patience."""
+        now_ns = self._clock.now_ns()
+        if not away:
+            self._away_since_ns = None
+            return
+        self._away_since_ns = self._away_since_ns or now_ns
+        if now_ns - self._away_since_ns >= self._patience_ns:
+            self._end("no_model", detail)
 
     def _decided_fields(self, decision: Decision, delivery: Delivery | None, legal: TickLanguage) -> dict[str, Any]:
         """The record's fields from the prompt to the delivery."""
@@ -367,26 +386,3 @@ class Scheduler:
             yield
         finally:
             self._times_ms[stage] = (self._clock.now_ns() - began_ns) / 1e6
-
-
-def _news(decision: Decision, delivery: Delivery | None) -> str:
-    """What the model must know on the next tick. Empty: nothing."""
-    if decision.unanswered is not None:
-        return "You did not answer in time; answer sooner."
-    fault = decision.attempts[-1].verdict.fault
-    return f"Your last answer was refused: {fault.message}." if fault else _news_of(delivery)
-
-
-def _news_of(delivery: Delivery | None) -> str:
-    if delivery is None or delivery.outcome == "delivered":
-        return ""
-    return f"Your last action was not delivered ({delivery.reason}): {_in_short(delivery.detail)}."
-
-
-def _ending(ended: Ended) -> str:
-    """What the model must know of an action that went on, and does not any more."""
-    return f"Your action {wire_name(type(ended.action))} ended early ({ended.reason}): {_in_short(ended.detail)}."
-
-
-def _in_short(detail: str) -> str:
-    return " ".join(detail.split())[:MAX_TEXT]  # it may quote the title of a stranger's window

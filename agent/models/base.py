@@ -10,7 +10,26 @@ from typing import Protocol
 from grammar.reply import Artifact, Claim, Dialect, Reply, Usage
 from perception.observation import Observation
 
-__all__ = ["Artifact", "Claim", "DecodeRequest", "Dialect", "Model", "Prompt", "Reply", "Usage"]
+__all__ = [
+    "Artifact",
+    "Claim",
+    "DecodeRequest",
+    "Dialect",
+    "Model",
+    "ModelError",
+    "ModelUnavailable",
+    "Prompt",
+    "Reply",
+    "Usage",
+]
+
+
+class ModelError(Exception):
+    """A model, its file, its host or a request is not what it should be: expected, found, and what to do."""
+
+
+class ModelUnavailable(ModelError):
+    """A model's host cannot be reached now, or has no time; it may come back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +80,9 @@ class Model(Protocol):
 
     Called from one thread, which in a run is not the scheduler's, once a tick and once more for a repair, never twice
     at the same time. It must return within the tick if the tick is to be on time; an answer that comes after the
-    run's timeout is not heard, and until it has come nothing else is asked. An exception that it raises is the run's
-    end: everything is released and the report is printed.
+    run's timeout is not heard, and until it has come nothing else is asked. While it raises ``ModelUnavailable``
+    nothing is done, for as long as the run has patience. Any other exception that it raises is the run's end:
+    everything is released and the report is printed.
     """
 
     name: str

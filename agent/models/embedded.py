@@ -68,6 +68,10 @@ class EmbeddedModel:
         answer = self._choose if artifact.dialect == "choices" else self._decode
         return answer(request, artifact)
 
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text is."""
+        return len(self._tokens.encode(text, trusted=True))
+
     def close(self) -> None:
         """Forget what was read. The weights go with the object itself."""
         self._held = []

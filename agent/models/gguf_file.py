@@ -11,11 +11,11 @@ from gguf.constants import GGMLQuantizationType
 from gguf.quants import dequantize
 from numpy.typing import NDArray
 
+from agent.models.base import ModelError
+
+__all__ = ["Floats", "ModelError", "QuickReader", "field", "floats"]
+
 Floats = NDArray[np.float32]
-
-
-class ModelError(Exception):
-    """A model or a request that cannot be served: expected, found, and what to do."""
 
 
 class QuickReader(GGUFReader):

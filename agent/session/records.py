@@ -97,7 +97,11 @@ class UsageRecord(Record):
 
 
 class AttemptRecord(Record):
-    """A reply, to the letter, and its fault."""
+    """A reply, to the letter, and its fault.
+
+    Attributes:
+        sent: the dialect in which its host was given the constraint, whatever it claims. None: not recorded.
+    """
 
     text: str
     finish: Literal["stop", "length"]
@@ -105,6 +109,7 @@ class AttemptRecord(Record):
     fault: tuple[str, str] | None
     usage: UsageRecord
     margin: float | None
+    sent: Dialect | None = None
 
 
 class DeliveryRecord(Record):
@@ -230,6 +235,7 @@ def attempt_record(attempt: Attempt[BaseModel]) -> AttemptRecord:
         fault=(fault.kind, fault.message) if fault else None,
         usage=UsageRecord(**usage),
         margin=reply.margin,
+        sent=reply.sent,
     )
 
 

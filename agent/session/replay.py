@@ -31,7 +31,7 @@ STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("result", ("result",)),
     ("ladder", ("verification", "cause", "suppressed", "signals", "rung")),
     ("grammar", ("grammar",)),
-    ("verdict", ("attempts",)),
+    ("verdict", ("attempts", "unanswered")),
     ("decision", ("action", "target")),
     ("resolved point", ("delivery",)),
 )
@@ -124,7 +124,7 @@ def replay(session: Session, bot: Bot) -> Iterator[Difference | None]:
     )
     for recorded in session.ticks:
         recording.now = recorded
-        model.load([_reply(attempt) for attempt in recorded.attempts])
+        model.load([_reply(attempt) for attempt in recorded.attempts], recorded.unanswered)
         difference = _once(scheduler, recorded)
         yield difference
         if difference is not None:
@@ -189,4 +189,5 @@ def _reply(attempt: AttemptRecord) -> Reply:
         claim=claim,
         usage=Usage(**attempt.usage.model_dump()),
         margin=attempt.margin,
+        sent=attempt.sent,
     )

@@ -19,7 +19,7 @@ from agent.clock import ManualClock
 from agent.controls import Controls
 from agent.errors import BotError
 from agent.ladder import RUNGS
-from agent.models.base import Artifact, DecodeRequest, Dialect, Model, Prompt, Reply
+from agent.models.base import Artifact, DecodeRequest, Dialect, Model, ModelUnavailable, Prompt, Reply
 from agent.models.scripted import RandomModel, ScriptedModel
 from agent.scheduler import Scheduler
 from agent.session.records import TickRecord
@@ -493,6 +493,48 @@ def test_a_model_that_does_not_answer_its_first_question_in_time_does_not_break_
     report = run.scheduler.run(max_ticks=3)
     assert (report.ending, report.constraint, report.actions) == ("ticks", None, 2)
     assert [record.unanswered for record in run.recorder.records] == ["timeout", None, None]
+
+
+class Away(FixedReplies):
+    """A model whose host is away for some of its calls."""
+
+    def __init__(self, there: Sequence[bool]) -> None:
+        super().__init__(repeat(START))
+        self.there = iter(there)
+
+    def complete(self, request: DecodeRequest) -> Reply:
+        if not next(self.there):
+            raise ModelUnavailable("Nothing answers at http://example.")
+        return super().complete(request)
+
+
+def test_a_host_that_is_away_for_a_while_is_waited_for_and_nothing_is_done_or_held_against_anybody() -> None:
+    run = Run(Away([True, *[False] * 40, True, True]), [frame(50), *[frame(51)] * 41, frame(52)])
+    report = run.scheduler.run(max_ticks=43)
+    assert (report.ending, report.actions, report.summary()["unanswered"]) == ("ticks", 3, "unavailable 40")
+    assert {record.rung for record in run.recorder.records} == {None}
+    assert "answer" not in run.prompts[1].partition("Marks:")[2].partition("Marks:")[0]
+
+
+def test_a_host_that_stays_away_ends_the_run_with_what_it_said() -> None:
+    run = Run(Away([True, *[False] * 99]), shades(99), model_patience_s=10.0)
+    report = run.scheduler.run()
+    assert (report.ending, report.detail) == ("no_model", "Nothing answers at http://example.")
+    assert (report.ticks, run.actuator.releases) == (22, 1)
+
+
+def test_what_came_of_the_last_actions_is_told_where_the_bot_wants_it() -> None:
+    bot = type("Remembering", (Buttons,), {"history": 2})()
+    run = Run([START, QUIT], [frame(50), frame(51)], bot=bot)
+    run.scheduler.run(max_ticks=3)
+    assert "Done:" not in run.prompts[0]
+    assert f"Done:\n{START} worked\nMarks:" in run.prompts[1]
+    assert f"Done:\n{START} worked\n{QUIT} did nothing\nMarks:" in run.prompts[2]
+
+
+def test_a_prompt_that_is_too_dear_is_a_warning_of_the_run() -> None:
+    report = Run([START], shades(9), prompt_tokens=20).scheduler.run(max_ticks=3)
+    assert [warning[:16] for warning in report.warnings] == ["The prompt takes"]
 
 
 @pytest.mark.parametrize(("typical", "asked"), [(0.1, 2), (0.4, 1)])

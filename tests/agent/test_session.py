@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,20 @@ def test_each_recorded_session_is_replayed_to_its_last_tick(folder: Path) -> Non
 
 def test_a_won_and_a_lost_game_are_kept() -> None:
     assert {open_session(folder).ticks[-1].result for folder in SESSIONS.iterdir()} == {"won", "lost"}
+
+
+def test_a_tick_without_an_answer_is_replayed_as_one() -> None:
+    session = open_session(SESSIONS / "mines-won")
+    nothing: dict[str, Any] = {
+        "attempts": [],
+        "action": None,
+        "target": None,
+        "delivery": None,
+        "unanswered": "timeout",
+    }
+    ticks = (*session.ticks[:2], session.ticks[2].model_copy(update=nothing))
+    bot = load_bot_by_name(session.header.bot, SESSIONS / "mines-won")
+    assert list(replay(replace(session, ticks=ticks), bot)) == [None] * 3
 
 
 def other_kind(tick: dict[str, Any]) -> None:
