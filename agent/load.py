@@ -102,11 +102,12 @@ def load_bot_by_name(name: str, session: Path) -> Bot:
 
 
 def load_model(named: str, bot: Bot, seed: int) -> Model:
-    """A model by its name.
+    """A model by its name, or a host by ``KIND:URL``, see ``agent.models.server.HostName``.
 
     Raises:
         WrongUse: there is none of that name.
         MissingPiece: its weights are not here.
+        ModelError: there is no such kind of host, or no address.
     """
     from agent.models.scripted import RandomModel, ScriptedModel
 
@@ -119,6 +120,10 @@ def load_model(named: str, bot: Bot, seed: int) -> Model:
             return RandomModel(seed)
         case "embedded":
             return _embedded()
+    if ":" in named:
+        from agent.models.server import HostName, ServerModel
+
+        return ServerModel(HostName.parse(named))
     near = difflib.get_close_matches(named, MODELS, n=1)
     hint = f"Did you mean {near[0]}?" if near else "Choose one of these."
     raise WrongUse(f"Expected a model out of {', '.join(MODELS)}, found {named!r}.", hint)

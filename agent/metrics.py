@@ -38,6 +38,8 @@ class RunReport:
             the limit is reached. None: it is not over, or something of ours broke.
         detail: the ending in words, with the cure where there is one.
         warnings: what the user should know besides.
+        replies: what became of each reply -> how many: ``held`` to the grammar that its host claims, ``unclaimed``
+            and right by its value, or the kind of its fault, see ``grammar.boundary.Fault``.
         held: decisions whose first reply's host claimed this tick's grammar, and kept to it.
         constraint: whether the model's host kept to the last canary. None: it takes no grammar.
         late: ticks that ended after their deadline.
@@ -64,6 +66,7 @@ class RunReport:
     ticks: int = 0
     decisions: int = 0
     valid_first: int = 0
+    replies: dict[str, int] = field(default_factory=dict)
     held: int = 0
     constraint: Enforcement | None = None
     repairs: int = 0
@@ -118,6 +121,8 @@ class RunReport:
         self.held += first.fault is None and first.claim is not None
         self.repairs += len(record.attempts) > 1
         self.no_ops += record.action is None
+        for attempt in record.attempts:
+            _count(self.replies, attempt.fault[0] if attempt.fault else "held" if attempt.claim else "unclaimed")
         self.forward_passes += sum(attempt.usage.forward_passes for attempt in record.attempts)
 
     def _choice(self, record: TickRecord) -> None:
@@ -166,6 +171,7 @@ class RunReport:
             "valid_first_rate": self.valid_first_rate,
             "held_rate": self.held / self.decisions if self.decisions else None,
             "constraint": self.constraint,
+            "replies": _told(self.replies),
             "repairs": self.repairs,
             "no_ops": self.no_ops,
             "actions": self.actions,

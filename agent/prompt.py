@@ -51,7 +51,7 @@ class PromptBuilder:
         """
         return Prompt(
             stable=self.stable,
-            changing=self._history() + (f"Note: {news}\n" if news else "") + self._listed(marks),
+            changing=self._history() + (f"Note: {_speakable(news)}\n" if news else "") + self._listed(marks),
             goal=_ask(self._goal),
             unknown_goal=_ask(UNKNOWN_GOAL),
         )
@@ -94,6 +94,11 @@ def _lines(labels: Iterable[tuple[int, str | None]]) -> Iterable[str]:
 def one_line(text: str) -> str:
     """A text that is read off the screen, on one line and without controls: it cannot write other lines of a prompt."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _speakable(text: str) -> str:
+    """A text that has a UTF-8 form: it may quote a reply that has none."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _ask(goal: str) -> str:

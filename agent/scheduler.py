@@ -148,7 +148,7 @@ class Scheduler:
         """
         try:
             self._decider.prepare()
-            self.report.constraint = self._decider.enforcement
+            self.report.constraint, self.report.warnings = self._decider.enforcement, self._decider.warnings
             began_ns = self._clock.now_ns()
             self._pace.start()
             while self._may_begin() and not self._over(self.tick(), max_ticks):

@@ -15,7 +15,17 @@ from grammar.schema import ENVELOPE
 from grammar.shape import shape
 from grammar.validator import Invalid, checked, parse
 
-FaultKind = Literal["truncated", "malformed", "wrong_claim", "claim_violated", "stale_proof", "unverifiable", "invalid"]
+FaultKind = Literal[
+    "truncated",
+    "empty",
+    "aside",
+    "malformed",
+    "wrong_claim",
+    "claim_violated",
+    "stale_proof",
+    "unverifiable",
+    "invalid",
+]
 MAX_RETRIES = 10
 MAX_MESSAGE = 600  # characters of a fault's message: it goes into a prompt
 
@@ -28,10 +38,11 @@ class Fault:
     """Why a reply is no value.
 
     Attributes:
-        kind: ``truncated``: cut before its end. ``malformed``: no JSON, whatever its host claims. ``wrong_claim``: the
-            host says that it used a grammar that it was not given. ``claim_violated``: it claims the right grammar,
-            and the text is not in it. ``stale_proof``: it shows the proof of another grammar. ``unverifiable``: the
-            check itself died. ``invalid``: no claim, and no value of the type.
+        kind: ``truncated``: cut before its end. ``empty``: nothing was said. ``aside``: it was said elsewhere, as in
+            a channel for reasoning, which no grammar holds. ``malformed``: no JSON, whatever its host claims.
+            ``wrong_claim``: the host says that it used a grammar that it was not given. ``claim_violated``: it claims
+            the right grammar, and the text is not in it. ``stale_proof``: it shows the proof of another grammar.
+            ``unverifiable``: the check itself died. ``invalid``: no claim, and no value of the type.
         message: position, expected, found; fit for the model to read.
         output: the reply's text, to the letter.
     """
@@ -164,6 +175,10 @@ def _judge(reply: Reply, language: Language[T], verifier: Verifier) -> Verdict[T
         given = language.artifacts.get(reply.claim.dialect)
         if given is None or given.digest != reply.claim.digest:
             return _faulty(reply, "wrong_claim", _mismatch(reply.claim.dialect, reply.claim.digest, given))
+    if not reply.text.strip():
+        if reply.aside.strip():
+            return _faulty(reply, "aside", "the answer is empty, and its host put something into another channel")
+        return _faulty(reply, "empty", "the answer is empty")
     try:
         parsed = parse(reply.text)
     except Invalid as problem:

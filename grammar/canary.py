@@ -5,6 +5,7 @@ A host that drops a grammar in silence answers it with something else, and is fo
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from collections.abc import Mapping
@@ -15,7 +16,11 @@ from grammar.language import GBNF, LARK, Language, plan
 from grammar.nodes import NOTHING, Field, OneOf, Record
 from grammar.reply import Artifact, Dialect, Reply
 
-Enforcement = Literal["enforced", "dropped"]
+Enforcement = Literal[
+    "enforced",  # the canary was sung
+    "dropped",  # something else was said
+    "unclaimed",  # it is given no grammar, by the user's word
+]
 
 PROMPT = "Answer in one word: what is your favourite colour?\n"
 """What to ask: any host that is not held answers with a colour."""
@@ -42,25 +47,26 @@ class Canary:
         return "enforced" if schema and _same(reply.text, self.sentence) else "dropped"
 
 
-def new_canary(size: int = 0) -> Canary:
+def new_canary(size: int = 0, nonce: str | None = None) -> Canary:
     """A canary that no other equals.
 
     Args:
         size: bytes of a tick's grammar; the canary's are no fewer, so that a limit on length shows.
+        nonce: 16 digits in hex, for one that can be repeated. None: chosen now, as nobody could guess.
     """
-    nonce = secrets.token_hex(8)
+    nonce = nonce or secrets.token_hex(8)
     node = Record("canary", (Field("tool", OneOf.of(nonce), None),), None)
     language = Language(plan(node, NOTHING, _nothing), NOTHING)
     artifacts: dict[Dialect, Artifact] = {
-        dialect: _padded(artifact, size) for dialect, artifact in language.artifacts.items()
+        dialect: _padded(artifact, size, nonce) for dialect, artifact in language.artifacts.items()
     }
     return Canary(sentence=f'{{"tool":"{nonce}"}}', artifacts=artifacts)
 
 
-def _padded(artifact: Artifact, size: int) -> Artifact:
+def _padded(artifact: Artifact, size: int, nonce: str) -> Artifact:
     """An artifact made longer by a rule that nothing leads to; choices have no room for one."""
     missing = max(0, size - len(artifact.text))
-    padding = secrets.token_hex(missing // 2 + 1)
+    padding = hashlib.shake_256(nonce.encode()).hexdigest(missing // 2 + 1)  # not the nonce, which is the answer
     text = artifact.text
     match artifact.dialect:
         case "lark":

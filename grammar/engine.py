@@ -6,12 +6,13 @@ home: a model that decodes in process takes the tokenizer and the matcher from h
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from llguidance import LLMatcher, LLTokenizer
 from llguidance.gbnf_to_lark import gbnf_to_lark
@@ -52,7 +53,15 @@ def compile_lark(text: str, tokenizer: LLTokenizer) -> LLMatcher:
     Raises:
         GrammarBuildError: it does not compile.
     """
-    matcher = LLMatcher(tokenizer, LLMatcher.grammar_from_lark(text), log_level=0)
+    return _alive(LLMatcher(tokenizer, LLMatcher.grammar_from_lark(text), log_level=0), text)
+
+
+def _alive(matcher: LLMatcher, text: str) -> LLMatcher:
+    """A matcher that goes on, its token mask computed.
+
+    Raises:
+        GrammarBuildError: it is dead.
+    """
     if not matcher.is_error():
         matcher.compute_bitmask()
     if matcher.is_error():
@@ -83,6 +92,29 @@ class Matcher:
             GrammarBuildError: it does not compile.
         """
         return cls(compile_lark(lark_of_gbnf(text), byte_tokenizer()))
+
+    @classmethod
+    def from_schema(cls, text: str) -> Matcher:
+        """Compile a JSON schema that is known to be ours; no space is allowed between what it holds.
+
+        Raises:
+            GrammarBuildError: it does not compile.
+        """
+        options: Any = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
+        grammar = LLMatcher.grammar_from_json_schema(text, overrides=options)
+        return cls(_alive(LLMatcher(byte_tokenizer(), grammar, log_level=0), text))
+
+    def sentence(self, rng: random.Random) -> str:
+        """A sentence of the language, each byte drawn from those that may follow."""
+        matcher, said = self._start.deep_copy(), bytearray()
+        while not matcher.is_stopped():
+            mask = _alive(matcher, said.decode("utf-8", "replace")).compute_bitmask()
+            legal = [byte for byte in range(256) if mask[byte // 8] >> (byte % 8) & 1]
+            if matcher.is_accepting() and (not legal or rng.random() < 0.5):
+                break
+            said.append(rng.choice(legal))
+            matcher.consume_token(said[-1])
+        return said.decode("utf-8", "surrogateescape")
 
     def parse(self, text: str) -> Parse:
         """Where a text stands in the language."""

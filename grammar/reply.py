@@ -81,6 +81,7 @@ class Reply:
         finish: ``stop`` when the model ended, ``length`` when it was cut: a prefix of an answer is no answer.
         claim: None: the host makes no claim about a constraint.
         sent: the dialect that was sent, claimed or not. None: none was.
+        aside: what its host put beside the answer, as into a channel for reasoning; never taken for the answer.
         usage: what it cost.
         margin: score of the chosen alternative minus the runner-up's, in nats. None: the host gives no scores,
             or there was one alternative only.
@@ -93,6 +94,7 @@ class Reply:
     finish: Finish
     claim: Claim | None = None
     sent: Dialect | None = None
+    aside: str = ""
     usage: Usage = Usage()
     margin: float | None = None
 

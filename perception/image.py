@@ -1,4 +1,4 @@
-"""Pictures on disk: PNG in and out, ``(height, width, 3)``, uint8, BGR."""
+"""Pictures as files, PNG in and out, and as bytes to send: ``(height, width, 3)``, uint8, BGR."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+JPEG_QUALITIES = (90, 75, 60)
 
 
 def write_png(path: Path, pixels: NDArray[np.uint8]) -> None:
@@ -27,6 +29,34 @@ def write_png(path: Path, pixels: NDArray[np.uint8]) -> None:
     except OSError:
         part.unlink(missing_ok=True)
         raise
+
+
+def encoded(pixels: NDArray[np.uint8], most_bytes: int) -> tuple[str, bytes]:
+    """A picture in few bytes: PNG if that is small enough, else the best JPEG that is, made smaller where none is.
+
+    Args:
+        pixels: ``(height, width, 3)``, BGR.
+        most_bytes: how many it may take.
+
+    Returns:
+        Its media type, such as ``image/png``, and its bytes.
+
+    Raises:
+        ValueError: not even a picture of a pixel is small enough.
+    """
+    ok, data = cv2.imencode(".png", pixels)
+    if ok and data.size <= most_bytes:
+        return "image/png", data.tobytes()
+    while min(pixels.shape[:2]) > 0:
+        for quality in JPEG_QUALITIES:
+            ok, data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
+            if ok and data.size <= most_bytes:
+                return "image/jpeg", data.tobytes()
+        half = (pixels.shape[1] // 2, pixels.shape[0] // 2)
+        if min(half) == 0:
+            break
+        pixels = cv2.resize(pixels, half, interpolation=cv2.INTER_AREA).astype(np.uint8)
+    raise ValueError(f"expected room for a picture, found {most_bytes} bytes")
 
 
 def read_png(path: Path) -> NDArray[np.uint8]:

@@ -23,6 +23,7 @@ from perception.geometry import Box
 from perception.observation import ChangeKind, Frame, Observation
 
 FORMAT_VERSION = 1
+MOST_ASIDE = 2000  # characters
 
 Pixel = Annotated[int, Field(ge=-(10**6), le=10**6)]
 BoxRecord = tuple[Pixel, Pixel, Pixel, Pixel]
@@ -100,6 +101,7 @@ class AttemptRecord(Record):
     """A reply, to the letter, and its fault.
 
     Attributes:
+        aside: what its host put beside the answer, its first 2,000 characters.
         sent: the dialect in which its host was given the constraint, whatever it claims. None: not recorded.
     """
 
@@ -110,6 +112,7 @@ class AttemptRecord(Record):
     usage: UsageRecord
     margin: float | None
     sent: Dialect | None = None
+    aside: str = ""
 
 
 class DeliveryRecord(Record):
@@ -236,6 +239,7 @@ def attempt_record(attempt: Attempt[BaseModel]) -> AttemptRecord:
         usage=UsageRecord(**usage),
         margin=reply.margin,
         sent=reply.sent,
+        aside=reply.aside[:MOST_ASIDE],
     )
 
 

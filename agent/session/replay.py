@@ -190,4 +190,5 @@ def _reply(attempt: AttemptRecord) -> Reply:
         usage=Usage(**attempt.usage.model_dump()),
         margin=attempt.margin,
         sent=attempt.sent,
+        aside=attempt.aside,
     )

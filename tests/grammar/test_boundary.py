@@ -76,8 +76,6 @@ MALFORMED = [
     '{"tool":NaN}',
     '{"tool":"\\ud800"}',
     "All done.",
-    "",
-    "\n",
     "\ud800",
     '{"tool":"wait"',
     '{"tool":' + "[" * 20_000,
@@ -102,6 +100,16 @@ def test_a_host_that_claims_nothing_is_never_refused_for_the_spelling(tick: Tick
 def test_what_is_no_json_is_malformed_whatever_is_claimed(tick: TickLanguage, text: str) -> None:
     assert judge(tick, text) == "malformed"
     assert judge(tick, text, honest(tick)) == "malformed"
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \t "])
+def test_nothing_is_told_from_something_said_elsewhere(tick: TickLanguage, text: str) -> None:
+    assert judge(tick, text) == "empty"
+    assert judge(tick, text, honest(tick)) == "empty"
+    reply = Reply(text=text, finish="stop", aside="reasoning: " + GOOD)
+    fault = verdict_of(reply, tick, VERIFIER).fault
+    assert fault is not None
+    assert fault.kind == "aside"
 
 
 @pytest.mark.parametrize("dialect", ["json_schema", "json_schema_closed"])
