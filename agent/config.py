@@ -47,7 +47,7 @@ class RunConfig(BaseModel):
     """How a run goes.
 
     Attributes:
-        model: ``embedded``, ``scripted`` or ``random``.
+        model: ``embedded``, ``scripted``, ``random``, or a host such as ``llama-server:http://127.0.0.1:8080``.
         hz: ticks a second.
         ticks: stop after so many. None: no limit.
         seconds: stop after so long. None: no limit.

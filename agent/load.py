@@ -118,14 +118,19 @@ def load_model(named: str, bot: Bot, seed: int) -> Model:
             return ScriptedModel(bot.tools, asked(bot.script), label_first=bot.label_first)
         case "random":
             return RandomModel(seed)
-        case "embedded":
-            return _embedded()
+    return load_unbound_model(named)
+
+
+def load_unbound_model(named: str) -> Model:
+    """A model that needs no bot; errors as of ``load_model``."""
+    if named == "embedded":
+        return _embedded()
     if ":" in named:
         from agent.models.server import HostName, ServerModel
 
         return ServerModel(HostName.parse(named))
     near = difflib.get_close_matches(named, MODELS, n=1)
-    hint = f"Did you mean {near[0]}?" if near else "Choose one of these."
+    hint = f"Did you mean {near[0]}?" if near else "Choose one of these, or a host: `onmark model list`."
     raise WrongUse(f"Expected a model out of {', '.join(MODELS)}, found {named!r}.", hint)
 
 

@@ -63,7 +63,8 @@ def play(
 
     Args:
         bot: what is played.
-        model: ``embedded``, ``scripted`` or ``random``, or a model of your own, which stays open.
+        model: ``embedded``, ``scripted``, ``random``, a host such as ``llama-server:http://127.0.0.1:8080``, or a model
+            of your own, which stays open.
         seed: put into the game's command, and the random model's seed.
         hz: ticks a second.
         ticks: stop after so many. None: no limit.

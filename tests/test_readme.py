@@ -12,8 +12,11 @@ from actuation import Hands
 from actuation.guard import RefusalReason
 from agent.ladder import Rung
 from agent.load import load_bot, load_type
+from agent.models.hosts import PROFILES
 from agent.play import play
 from agent.session.reader import open_session
+from agent.testing.habits import HABITS
+from agent.testing.hosts import WIRES
 from agent.signals import Signal
 from agent.verify import Cause
 
@@ -49,6 +52,17 @@ def test_its_targets_are_in_the_makefile() -> None:
     makefile = Path("Makefile").read_text()
     for target in re.findall(r"`?make (\w+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_models_own_page_does_what_it_says(tmp_path: Path) -> None:
+    page = Path("agent/models/README.md").read_text()
+    for number, source in enumerate(re.findall(r"```python\n(.*?)```", page, re.DOTALL)):
+        (tmp_path / f"page{number}.py").write_text(source)
+        subprocess.run([sys.executable, tmp_path / f"page{number}.py"], check=True, timeout=60)
+    assert {kind for kind in PROFILES if f"| `{kind}` |" in page} == set(PROFILES)
+    assert f"lies in {len(HABITS)} ways about its grammar and fails in {len(WIRES)} at its wire" in page
+    for path in re.findall(r"\]\(([^)#]+)", page):
+        assert (Path("agent/models") / path).exists()
 
 
 def test_the_grammars_own_page_does_what_it_says(tmp_path: Path) -> None:

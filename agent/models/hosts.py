@@ -150,7 +150,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             },
             alive="/v1/models",
             names="/v1/models",
-            drops=("guided_json, guided_choice and the like, since 0.12", "fields that it does not know"),
+            drops=("guided_json, guided_choice and the like, since 0.12",),
         ),
         "sglang": Profile(
             title="SGLang",
@@ -160,7 +160,6 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             knows={"gbnf": lambda artifact: {"ebnf": artifact.text}, "json_schema": _response_format},
             alive="/v1/models",
             names="/v1/models",
-            drops=("all but one of json_schema, regex and ebnf",),
         ),
         "ollama": Profile(
             title="Ollama",
@@ -171,7 +170,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             alive="/api/version",
             names="/api/tags",
             pictures=True,
-            drops=("grammar", "options that it does not know"),
+            drops=("grammar",),
         ),
         "mistralrs": Profile(
             title="mistral.rs",
@@ -181,7 +180,6 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             knows={"lark": _mistralrs("lark", _text), "json_schema": _mistralrs("json_schema", _schema)},
             alive="/v1/models",
             names="/v1/models",
-            drops=("response_format on /v1/completions",),
         ),
         "openai": Profile(
             title="OpenAI, and what speaks its chat interface with strict JSON schemas",
@@ -192,7 +190,6 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             alive="/v1/models",
             names="/v1/models",
             pictures=True,
-            drops=("in lookalikes: response_format, often",),
         ),
         "unclaimed": Profile(
             title="any chat interface like OpenAI's, without a constraint: every answer is judged by its value alone",

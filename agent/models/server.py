@@ -11,6 +11,7 @@ import hashlib
 import os
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -81,6 +82,7 @@ class ServerModel:
     Args:
         host: which.
         key: sent as a bearer token. None: what ``ONMARK_API_KEY`` says.
+        nonces: of its canaries, for a connection that can be repeated. None: nobody can guess them.
 
     Attributes:
         dialects: those that its kind knows; once prepared, the one that it was seen to enforce.
@@ -90,8 +92,9 @@ class ServerModel:
         ModelError: no address.
     """
 
-    def __init__(self, host: HostName, key: str | None = None) -> None:
+    def __init__(self, host: HostName, key: str | None = None, nonces: Iterator[str] | None = None) -> None:
         self.host = host
+        self._nonces = nonces
         self.profile: Profile = PROFILES[host.kind]
         self.name = str(host)
         self.dialects: tuple[Dialect, ...] = tuple(self.profile.knows)
@@ -185,7 +188,7 @@ class ServerModel:
 
     def _probe(self, stable: str, dialect: Dialect) -> str | None:
         """Ask under a grammar with one sentence. None: that is what the host said; otherwise what it said instead."""
-        canary = new_canary(CANARY_BYTES)
+        canary = new_canary(CANARY_BYTES, None if self._nonces is None else next(self._nonces))
         prompt = Prompt(stable=stable, changing="", goal=PROMPT, unknown_goal=PROMPT)
         artifacts: dict[Dialect, Artifact] = {dialect: canary.artifacts[dialect]}
         reply = self.complete(DecodeRequest(prompt=prompt, artifacts=artifacts, cancelled=threading.Event()))

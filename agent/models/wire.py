@@ -131,7 +131,9 @@ class Wire:
             raise ModelError(f"expected the address of a model host, found {self.url!r}: {problem}") from problem
         except (httpx.HTTPError, TimeoutError, OSError) as problem:
             what = str(problem) or type(problem).__name__
-            raise self._odd("an answer", f"{what} ({type(problem).__name__})") from problem
+            raise self._odd(
+                "an answer", f"{what} ({type(problem).__name__}); see whether the host runs there"
+            ) from problem
 
     def _put_off(self, status: int, headers: Mapping[str, str], content: bytes) -> ModelUnavailable:
         """Leave a busy host alone for a while."""

@@ -73,7 +73,7 @@ def _truncates(draft: Draft) -> None:
 
 def _truncates_in_silence(draft: Draft) -> None:
     """Stops at half of the answer, and says that it is whole."""
-    draft.text = draft.text[: len(draft.text) // 2]
+    draft.text, draft.finish = draft.text[: len(draft.text) // 2], "stop"
 
 
 def _calls_it_cut(draft: Draft) -> None:

@@ -20,6 +20,7 @@ from agent.testing.habits import FREE, HABITS, Draft
 from grammar.engine import Matcher
 
 SLOW_S = 60.0
+BYTES_PER_TOKEN = 4  # as this host counts
 
 Wire = Callable[["_Handler", bytes], None]
 
@@ -184,6 +185,9 @@ class DishonestHost:
         text, constraints = self._sentence(asked)
         honest = len(self.requests) <= self._honest_for
         draft = Draft(text, asked.get("grammar"), self._before, constraints)
+        most = BYTES_PER_TOKEN * int(asked.get("n_predict", asked.get("max_tokens", len(text))))
+        if len(text) > most:
+            draft.text, draft.finish = text[:most], "length"
         if self._habit is not None and not honest:
             self._habit(draft)
         self._before = draft.text
