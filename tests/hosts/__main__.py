@@ -1,6 +1,6 @@
 """Hold a real llama-server to the contract of model hosts, and keep what it said: ``make hosts``.
 
-``python -m tests.hosts --llama-server .hosts/bin/llama-cpp-server``
+``python -m tests.hosts --llama-server PATH``, of any llama-server.
 """
 
 from __future__ import annotations

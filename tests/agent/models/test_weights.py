@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -81,8 +82,23 @@ def test_scaled_positions_are_refused(tmp_path: Path) -> None:
 def test_files_that_are_no_gguf_or_only_its_beginning(cut: int, tmp_path: Path) -> None:
     path = tiny.write(tmp_path / "m.gguf", tiny.tensors())
     path.write_bytes(path.read_bytes()[:cut])
-    refused(path, "a GGUF file")
-    refused(tmp_path / "absent.gguf", "a GGUF file")
+    refused(path, "a whole GGUF file")
+    refused(tmp_path / "absent.gguf", "a whole GGUF file")
+    refused(tmp_path, "a whole GGUF file")
+
+
+def test_a_file_with_a_bit_turned_over_is_read_or_refused_and_nothing_else(tmp_path: Path) -> None:
+    path = tiny.write(tmp_path / "m.gguf", tiny.tensors())
+    whole, rng, refusals = path.read_bytes(), random.Random(3), 0
+    for _ in range(300):
+        data = bytearray(whole)
+        data[rng.randrange(1500)] ^= 1 << rng.randrange(8)
+        path.write_bytes(data)
+        try:
+            weights.read(path)
+        except ModelError:
+            refusals += 1
+    assert refusals > 100
 
 
 def test_the_catalogue_s_weights_are_what_we_think() -> None:
