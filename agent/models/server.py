@@ -101,6 +101,8 @@ class ServerModel:
         self.caveat = (
             "" if self.dialects else f"{self.name} is given no grammar: every answer was judged by its value alone."
         )
+        self._stable = ""
+        self._was_away = False
         self._model = host.model
         self._wire = Wire(host.url, os.environ.get(KEY, "") if key is None else key)
 
@@ -111,12 +113,17 @@ class ServerModel:
             ModelError: it refuses, or drops the constraint in every dialect.
             ModelUnavailable: it does not answer.
         """
+        self._stable = stable
         self._connect()
+        self._choose(threading.Event())
+
+    def _choose(self, cancelled: threading.Event) -> None:
+        """Find the first dialect that is enforced, for as long as somebody waits."""
         if not self.profile.knows:
             return
         said: dict[Dialect, str] = {}
         for dialect in self.profile.knows:
-            reply = self._probe(stable, dialect)
+            reply = self._probe(dialect, cancelled)
             if reply is None:
                 self.dialects = (dialect,)
                 return
@@ -129,16 +136,28 @@ class ServerModel:
         )
 
     def complete(self, request: DecodeRequest) -> Reply:
-        """Ask under the first dialect that the request supplies.
+        """Ask under the first dialect that the request supplies. A host that was away sings another canary first.
 
         Raises:
-            ModelError: the host refuses, or the request supplies none of its dialects.
+            ModelError: the host refuses, the request supplies none of its dialects, or one that came back enforces
+                none any more.
             ModelUnavailable: it does not answer.
         """
+        if self._was_away:
+            self._choose(request.cancelled)
+            self._was_away = False
         artifact = next((request.artifacts[d] for d in self.dialects if d in request.artifacts), None)
         if artifact is None and self.dialects:
             wanted = " or ".join(self.dialects)
             raise ModelError(f"expected the tick's grammar as {wanted}, found {', '.join(request.artifacts)}")
+        try:
+            return self._asked(request, artifact)
+        except ModelUnavailable:
+            self._was_away = not request.cancelled.is_set()  # it may come back as another
+            raise
+
+    def _asked(self, request: DecodeRequest, artifact: Artifact | None) -> Reply:
+        """What the host replies to one request."""
         constraint = self.profile.knows[artifact.dialect](artifact) if artifact else {}
         sent = body(self.profile.style, self._model, request, constraint, self._picture(request))
         heard = answer(self.profile.style, self._wire.post(self.profile.path, sent, request.cancelled))
@@ -186,12 +205,12 @@ class ServerModel:
             raise ModelError(f"expected one model at {self.host.url}, found {known}; name it: {self.name}#MODEL")
         return names[0]
 
-    def _probe(self, stable: str, dialect: Dialect) -> str | None:
+    def _probe(self, dialect: Dialect, cancelled: threading.Event) -> str | None:
         """Ask under a grammar with one sentence. None: that is what the host said; otherwise what it said instead."""
         canary = new_canary(CANARY_BYTES, None if self._nonces is None else next(self._nonces))
-        prompt = Prompt(stable=stable, changing="", goal=PROMPT, unknown_goal=PROMPT)
+        prompt = Prompt(stable=self._stable, changing="", goal=PROMPT, unknown_goal=PROMPT)
         artifacts: dict[Dialect, Artifact] = {dialect: canary.artifacts[dialect]}
-        reply = self.complete(DecodeRequest(prompt=prompt, artifacts=artifacts, cancelled=threading.Event()))
+        reply = self._asked(DecodeRequest(prompt=prompt, artifacts=artifacts, cancelled=cancelled), artifacts[dialect])
         return None if canary.outcome(reply) == "enforced" else (reply.text or reply.aside or "nothing")
 
     def _claim(self, heard: Answer, artifact: Artifact | None) -> Claim | None:

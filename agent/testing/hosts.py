@@ -149,6 +149,7 @@ class DishonestHost:
         habit: of ``HABITS`` or ``WIRES``; ``honours`` lies about nothing.
         honest_for: requests for a completion that it answers honestly before it takes its habit up. A canary at connect
             is one, and another is sent before the first tick.
+        port: where it is to listen. 0: any that is free.
 
     Attributes:
         url: where it listens.
@@ -158,14 +159,14 @@ class DishonestHost:
         KeyError: there is no such habit.
     """
 
-    def __init__(self, habit: str, *, honest_for: int = 0) -> None:
+    def __init__(self, habit: str, *, honest_for: int = 0, port: int = 0) -> None:
         self._habit = HABITS.get(habit)
         self._wire = None if self._habit else WIRES[habit]
         self._honest_for = honest_for
         self._before = ""
         self._rng = random.Random(7)  # noqa: S311 - no secret
         self.requests: list[Mapping[str, Any]] = []
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.host = self
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

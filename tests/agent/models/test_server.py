@@ -1,5 +1,7 @@
 """Model hosts over real HTTP: one that lies in every way that we know, and what becomes of each lie."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -236,6 +238,48 @@ def test_a_request_that_nobody_waits_for_is_given_up_and_the_next_is_answered() 
             model.complete(request)
         host._honest_for = 99
         assert model.complete(DecodeRequest(prompt=prompt, artifacts=tick.artifacts)).finish == "stop"
+
+
+HOST = """
+import sys, time
+from agent.testing.hosts import DishonestHost
+host = DishonestHost(sys.argv[1], port=int(sys.argv[2]))
+print(host.url, flush=True)
+time.sleep(60)
+"""
+
+
+@contextmanager
+def hosting(habit: str, port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A host in a process of its own, which can be killed."""
+    command = [sys.executable, "-c", HOST, habit, str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(("back_as", "says"), [("honours", None), ("ignores", "drops it as gbnf")])
+def test_a_host_that_is_killed_and_comes_back_must_sing_again(back_as: str, says: str | None) -> None:
+    tick = TickGrammar(Buttons.tools, Verifier()).for_tick(marks({3: "Start", 8: "Quit"}))
+    prompt = Prompt(stable="", changing="", goal="Goal: go\n", unknown_goal="")
+    request = DecodeRequest(prompt=prompt, artifacts=tick.artifacts)
+    with hosting("honours") as (process, url), closing(ServerModel(HostName.parse(f"llama-server:{url}"))) as model:
+        model.prepare("")
+        assert model.complete(request).claim is not None
+        process.kill()  # SIGKILL
+        process.wait()
+        for _ in range(2):
+            with pytest.raises(ModelUnavailable, match="see whether the host runs there"):
+                model.complete(request)
+        with hosting(back_as, int(url.rpartition(":")[2])):
+            if says is None:
+                assert model.complete(request).claim is not None
+            else:
+                with pytest.raises(ModelError, match=says):
+                    model.complete(request)
 
 
 def test_a_busy_host_is_left_alone_for_a_while() -> None:
