@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
+from agent.bench_choice import Row as ChoiceRow
 from agent.bench_ladder import Row as LadderRow
 from agent.console import console, errors
 from agent.errors import WrongUse
@@ -113,6 +115,79 @@ def bench_ladder(
     for goal in missed:
         errors.print(f"missed: {goal}", style="red", soft_wrap=True, markup=False)
     raise typer.Exit(1 if check and missed else 0)
+
+
+@bench_app.command("choice")
+def bench_choice(
+    model: Annotated[str, typer.Option(help="embedded, or a host as `onmark model list` names them.")] = "embedded",
+    cases: Annotated[int | None, typer.Option(help="Only so many, evenly out of all 120.", min=1)] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the table there.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 and name each goal that is missed.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print tracebacks.")] = False,
+) -> None:
+    """How well a model chooses, by how it is asked, over 120 fixed cases: spelling, decoding, order of the prompt.
+
+    About ten minutes with the embedded model on two cores.
+
+    Example: onmark bench choice --check
+    """
+    from rich.progress import Progress
+
+    from agent import bench_choice as bench
+    from agent.load import load_unbound_model
+
+    every, digest = bench.read_cases()
+    chosen = every[:: max(1, len(every) // cases)][:cases] if cases else every
+    rows: list[bench.Row] = []
+    with (
+        closing(load_unbound_model(model, measure_mass=True)) as ready,
+        Progress(console=errors, transient=True) as progress,
+    ):
+        arms = [arm for arm in bench.ARMS if bench.can(ready, arm)]
+        task = progress.add_task("Choosing", total=len(arms) * len(chosen))
+        for arm in arms:
+            counted = list[bench.Row]()
+            for so_far in bench.measure(ready, arm, chosen):
+                counted = so_far
+                progress.update(task, advance=1, description=str(arm))
+            rows += counted
+    console.print(_choice_table(rows, model, digest))
+    if json_file is not None:
+        told = {"model": model, "cases_sha256": digest, "rows": [row.as_json() for row in rows]}
+        json_file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    missed = bench.missed_goals(rows)
+    for goal in missed:
+        errors.print(f"missed: {goal}", style="red", soft_wrap=True, markup=False)
+    raise typer.Exit(1 if check and missed else 0)
+
+
+def _choice_table(rows: Sequence[ChoiceRow], model: str, digest: str) -> Table:
+    """A line an arm; of each kind of case, how many were right."""
+    kinds = list(dict.fromkeys(row.kind for row in rows if row.kind != "all"))
+    every = [row for row in rows if row.kind == "all"]
+    many, chance = every[0].cases, every[0].chance / every[0].cases
+    title = f"{model}: right, per cent and the 95 % interval, of {many} cases ({digest[:8]}); by chance {chance:.1%}"
+    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table.add_column("asked")
+    for name in ("right", "first mark", "mass", "margin", "ms", *kinds):
+        table.add_column(name, justify="right")
+    for row in every:
+        plain = row.as_json()
+        low, high = row.interval
+        of_kind = {each.kind: each for each in rows if each.arm == row.arm}
+        table.add_row(
+            row.arm,
+            f"{row.accuracy:.0%} ({low:.0%}-{high:.0%})".replace("%", ""),
+            f"{plain['first_mark_rate']:.0%}",
+            *(_figure(plain[name]) for name in ("mass_p50", "margin_p50")),
+            f"{plain['ms_p50']:.0f}",
+            *(f"{of_kind[kind].right}/{of_kind[kind].cases}" for kind in kinds),
+        )
+    return table
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _ladder_table(rows: Sequence[LadderRow]) -> Table:

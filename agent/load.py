@@ -121,10 +121,15 @@ def load_model(named: str, bot: Bot, seed: int) -> Model:
     return load_unbound_model(named)
 
 
-def load_unbound_model(named: str) -> Model:
-    """A model that needs no bot; errors as of ``load_model``."""
+def load_unbound_model(named: str, *, measure_mass: bool = False) -> Model:
+    """A model that needs no bot; errors as of ``load_model``.
+
+    Args:
+        named: as a user names it.
+        measure_mass: let it say how likely it held what was legal, where it can.
+    """
     if named == "embedded":
-        return _embedded()
+        return _embedded(measure_mass)
     if ":" in named:
         from agent.models.server import HostName, ServerModel
 
@@ -134,12 +139,12 @@ def load_unbound_model(named: str) -> Model:
     raise WrongUse(f"Expected a model out of {', '.join(MODELS)}, found {named!r}.", hint)
 
 
-def _embedded() -> Model:
+def _embedded(measure_mass: bool) -> Model:
     from agent.models.embedded import EmbeddedModel
     from agent.models.store import WeightsError, locate
 
     try:
-        return EmbeddedModel(locate(DEFAULT_WEIGHTS))
+        return EmbeddedModel(locate(DEFAULT_WEIGHTS), measure_mass=measure_mass)
     except WeightsError as problem:
         raise MissingPiece("The embedded model cannot be loaded.", str(problem)) from problem
 

@@ -53,6 +53,7 @@ class RunReport:
         none_of_these: of these, those that said that no mark fits.
         forced: decisions with one mark to choose.
         prompt_tokens: of each decision's first prompt, where its host counts them.
+        masses: of each reply that says so, the probability that the model put on what was legal.
         margins: of each reply that says so, how far its choice was ahead of the next one, in nats.
         refusals: reason -> how many actions were not delivered, or ended early, because of it.
         gaps_ms: of each action, the longest time from a check's first question to the end of the event it was for.
@@ -85,6 +86,7 @@ class RunReport:
     waits: int = 0
     none_of_these: int = 0
     forced: int = 0
+    masses: array[float] = field(default_factory=_figures)
     margins: array[float] = field(default_factory=_figures)
     prompt_tokens: array[float] = field(default_factory=_figures)
     refusals: dict[str, int] = field(default_factory=dict)
@@ -130,6 +132,8 @@ class RunReport:
         margin, suppressed = record.attempts[-1].margin, set(record.suppressed)
         if margin is not None:
             self.margins.append(margin)
+        if (mass := record.attempts[-1].mass) is not None:
+            self.masses.append(mass)
         keys = {mark.number: mark.number if mark.id is None else mark.id for mark in record.marks}
         marks = [number for number, key in keys.items() if key not in suppressed]
         self.forced += len(marks) == 1
@@ -191,6 +195,7 @@ class RunReport:
             "forced_rate": self.forced / self.decisions if self.decisions else None,
             "first_mark_rate": self.chosen_first[0] / self.chosen_first[2] if self.chosen_first[2] else None,
             "first_mark_rate_by_chance": self.chosen_first[1] / self.chosen_first[2] if self.chosen_first[2] else None,
+            "mass_p50": float(np.percentile(self.masses, 50)) if self.masses else None,
             "margin_p50": float(np.percentile(self.margins, 50)) if self.margins else None,
             "began_late_ms_p99": float(np.percentile(self.began_late_ms, 99)) if self.began_late_ms else None,
             "over_budget": _told(self.slow),

@@ -83,6 +83,8 @@ class Reply:
         sent: the dialect that was sent, claimed or not. None: none was.
         aside: what its host put beside the answer, as into a channel for reasoning; never taken for the answer.
         usage: what it cost.
+        mass: the probability that the model put on what was legal, where it first had a choice and before anything was
+            masked: small where the grammar forces it to what it would not say. None: the host does not say.
         margin: score of the chosen alternative minus the runner-up's, in nats. None: the host gives no scores,
             or there was one alternative only.
 
@@ -97,6 +99,7 @@ class Reply:
     aside: str = ""
     usage: Usage = Usage()
     margin: float | None = None
+    mass: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):

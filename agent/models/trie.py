@@ -128,6 +128,13 @@ class Scorer:
             scored=[place[node] for node in self._scored],
         )
 
+    @property
+    def first_choice(self) -> tuple[int, NDArray[np.intp]]:
+        """Where the first prompt's sentences first part: its index in the plan's ``scored``, and what may follow."""
+        of_first = {node for path in self._paths[0] for node in path}
+        column = next(i for i, node in enumerate(self._scored) if node in of_first)
+        return column, np.array(sorted(self._tree.children[self._scored[column]]), dtype=np.intp)
+
     def scores(self, states: Floats, logits: Logits) -> NDArray[np.float64]:
         """Log-probability of each sentence among the legal ones, in nats.
 

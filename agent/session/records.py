@@ -111,6 +111,7 @@ class AttemptRecord(Record):
     fault: tuple[str, str] | None
     usage: UsageRecord
     margin: float | None
+    mass: float | None = None
     sent: Dialect | None = None
     aside: str = ""
 
@@ -238,6 +239,7 @@ def attempt_record(attempt: Attempt[BaseModel]) -> AttemptRecord:
         fault=(fault.kind, fault.message) if fault else None,
         usage=UsageRecord(**usage),
         margin=reply.margin,
+        mass=reply.mass,
         sent=reply.sent,
         aside=reply.aside[:MOST_ASIDE],
     )

@@ -189,6 +189,7 @@ def _reply(attempt: AttemptRecord) -> Reply:
         claim=claim,
         usage=Usage(**attempt.usage.model_dump()),
         margin=attempt.margin,
+        mass=attempt.mass,
         sent=attempt.sent,
         aside=attempt.aside,
     )
