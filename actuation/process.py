@@ -67,6 +67,7 @@ class StepProcess:
         window: the system's number of the window.
         motion: the times that the game needs.
         rules: what is delivered at all.
+        display: the X display that the window is on. None: what DISPLAY says.
 
     Attributes:
         pid: of the process.
@@ -76,7 +77,9 @@ class StepProcess:
         DisplayUnavailable: there is no display.
     """
 
-    def __init__(self, window: int, *, motion: Motion | None = None, rules: Rules | None = None) -> None:
+    def __init__(
+        self, window: int, *, motion: Motion | None = None, rules: Rules | None = None, display: str | None = None
+    ) -> None:
         self.motion = _plain(Motion, motion or Motion())
         settings = _Settings(
             window=index(window),
@@ -92,6 +95,7 @@ class StepProcess:
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
+                env=os.environ if display is None else {**os.environ, "DISPLAY": display},
             )
         self.pid = self._process.pid
         self._connection = Connection(os.dup(self._socket.fileno()))

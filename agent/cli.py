@@ -12,6 +12,7 @@ import json
 import logging
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -197,26 +198,39 @@ def evaluate_command(
     ticks: Annotated[int, typer.Option(help="Stop each game after so many.", min=1)] = 150,
     sessions: Annotated[Path | None, typer.Option(help="Where the sessions go.")] = None,
     display: DisplayChoice = "own",
+    workers: Annotated[
+        int, typer.Option(help="So many games at once, each in a process with a display of its own.", min=1)
+    ] = 1,
+    ray: Annotated[bool, typer.Option("--ray", help="On a Ray cluster, or one that is started here.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the table there.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Exit 1 and name each goal that is missed.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Play many seeds with several models and print one table. Example: onmark eval examples/mines --check."""
+    """Play many seeds with several models and print one table. Example: onmark eval examples/mines --check.
+
+    Games that are played at once take time from each other: what is on time is what the machine can bear.
+    """
     from datetime import datetime
 
+    from agent import fleet
     from agent.load import load_bot
 
     player = load_bot(bot)
     _require_parent(json_file)
     folder = sessions or Path("runs") / datetime.now().strftime("eval-%Y%m%d-%H%M%S")
+    play_all: fleet.Fleet = partial(fleet.in_order, own_display=wants_own(display))
+    if ray:
+        play_all = partial(fleet.on_ray, workers=workers if workers > 1 else None)
+    elif workers > 1:
+        play_all = partial(fleet.in_processes, workers=workers)
     rows = evaluate(
-        player,
+        bot,
         models.split(","),
         _seeds(seeds),
         hz=hz,
         ticks=ticks,
         folder=folder,
-        own_display=wants_own(display),
+        fleet=play_all,
         progress=lambda name, seed, report: errors.print(
             f"{name} seed {seed}: {report.ending}, {report.ticks} ticks, {report.late} late. {report.detail}",
             soft_wrap=True,

@@ -52,9 +52,9 @@ def display(*, own: bool) -> Iterator[str]:
     if os.environ.get("DISPLAY") and not own:
         yield os.environ["DISPLAY"]
         return
-    settings = _own_display()
-    with _environment(settings):
-        yield settings["DISPLAY"]
+    name = _own_display()
+    with _environment({"DISPLAY": name}):
+        yield name
 
 
 def wants_own(display: str) -> bool:
@@ -71,7 +71,9 @@ def wants_own(display: str) -> bool:
 
 
 @contextmanager
-def game_window(game: Game, seed: int, desktop: Desktop, notice: Notice = unheard) -> Iterator[Window]:
+def game_window(
+    game: Game, seed: int, desktop: Desktop, notice: Notice = unheard, display: str | None = None
+) -> Iterator[Window]:
     """The game's window: started here and ended with this, or already there when the game has no command.
 
     Args:
@@ -79,6 +81,7 @@ def game_window(game: Game, seed: int, desktop: Desktop, notice: Notice = unhear
         seed: put into its command.
         desktop: where its window is.
         notice: told when the window is long in coming.
+        display: the X display that it is started on. None: what DISPLAY says.
 
     Raises:
         MissingPiece: the game is not installed, or it ended before it showed a window.
@@ -92,7 +95,7 @@ def game_window(game: Game, seed: int, desktop: Desktop, notice: Notice = unhear
     package = game.package or command[0]
     with (
         tempfile.TemporaryFile() as output,
-        _child(command, package, env=game.env, output=output.fileno()) as process,
+        _child(command, package, env={**_on(display), **game.env}, output=output.fileno()) as process,
     ):
 
         def look() -> Window:
@@ -120,20 +123,27 @@ def _await_unlisted(number: int, desktop: Desktop) -> None:
 
 
 @cache
-def _own_display() -> Mapping[str, str]:
-    """Our own display's variables. It is started once and lasts as long as this process.
+def _own_display() -> str:
+    """The name of our own display. It is started once and lasts as long as this process: a start takes half a second.
 
-    pyautogui connects as it is imported, and never again: a second display would not be the one that it clicks on.
+    pyautogui connects as it is imported, and never again: in a process that imports it, a second display would not be
+    the one that it clicks on.
     """
     running = ExitStack()
-    settings = running.enter_context(_virtual_display())
+    name = running.enter_context(virtual_display())
     atexit.register(running.close)
-    return settings
+    return name
 
 
 @contextmanager
-def _virtual_display() -> Iterator[Mapping[str, str]]:
-    """Xvfb on a number that it chooses itself, behind a key of its own, with openbox on it."""
+def virtual_display() -> Iterator[str]:
+    """The name of a display that nobody else uses; DISPLAY stays as it is. From any thread, any number at once.
+
+    It is Xvfb on a number that it chooses itself, behind a key of its own, with openbox on it.
+
+    Raises:
+        MissingPiece: Xvfb or openbox is not installed or does not start.
+    """
     with tempfile.TemporaryDirectory(prefix="onmark-") as folder:
         key = Path(folder) / "Xauthority"
         cookie = secrets.token_bytes(16)
@@ -157,14 +167,20 @@ def _virtual_display() -> Iterator[Mapping[str, str]]:
             if not number:
                 raise MissingPiece(f"Xvfb ended with code {server.wait()} at its start.", "Run it by hand: Xvfb :99")
             xauthority.write_key(key, number, cookie)
-            settings = {"DISPLAY": f":{number}", "XAUTHORITY": str(key)}
-            with _environment(settings), _child(["openbox"], "openbox"):
-                _await_window_manager()
-                yield settings
+            xauthority.add_key(number, cookie)
+            name = f":{number}"
+            with _child(["openbox"], "openbox", env=_on(name)):
+                _await_window_manager(name)
+                yield name
 
 
-def _await_window_manager() -> None:
-    desktop = open_desktop()
+def _on(display: str | None) -> Mapping[str, str]:
+    """What a program's environment must say to be on a display."""
+    return {} if display is None else {"DISPLAY": display}
+
+
+def _await_window_manager(display: str) -> None:
+    desktop = open_desktop(display)
     try:
         _retry(desktop.require_window_manager, WindowNotFound)
     finally:

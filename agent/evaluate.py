@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agent.bot import Bot
-from agent.load import load_model
+from agent.fleet import Fleet, Job
 from agent.metrics import RunReport
-from agent.play import play
 from agent.session.reader import open_session
 
 ON_TIME_FLOOR = 0.9  # share of ticks, on two cores that do nothing else
@@ -91,31 +91,52 @@ class Row:
 
 
 def evaluate(
-    bot: Bot,
+    bot: str,
     models: Sequence[str],
     seeds: Sequence[int],
     *,
     hz: float,
     ticks: int,
     folder: Path,
-    own_display: bool,
+    fleet: Fleet,
     progress: Callable[[str, int, RunReport], None],
 ) -> list[Row]:
-    """Play every seed with every model; each game leaves a session under ``folder/<model>/<seed>``."""
-    rows = []
-    for name in models:
-        row = Row(model=name)
-        for seed in seeds:
-            model = load_model(name, bot, seed)
-            target = folder / name / str(seed)
-            try:
-                report = play(bot, model=model, seed=seed, hz=hz, ticks=ticks, folder=target, own_display=own_display)
-            finally:
-                model.close()
-            row.add(report, target)
-            progress(name, seed, report)
-        rows.append(row)
-    return rows
+    """Play every seed with every model; each game leaves a session under ``folder/<model>/<seed>``.
+
+    Args:
+        bot: its name, folder or file.
+        models: names.
+        seeds: of the games.
+        hz: ticks a second.
+        ticks: stop each game after so many.
+        folder: where the sessions go.
+        fleet: what plays the games.
+        progress: told of each game as it ends.
+
+    Raises:
+        CurableError, ModelError: a game could not be played.
+    """
+    jobs = [
+        Job(bot=bot, model=model, seed=seed, hz=hz, ticks=ticks, folder=folder / _as_name(model) / str(seed))
+        for model in models
+        for seed in seeds
+    ]
+    reports: dict[Job, RunReport] = {}
+    with closing(fleet(jobs)) as games:
+        for played in games:
+            if played.problem is not None:
+                raise played.problem
+            reports[played.job] = played.report
+            progress(played.job.model, played.job.seed, played.report)
+    rows = {model: Row(model=model) for model in models}
+    for job in jobs:
+        rows[job.model].add(reports[job], job.folder)
+    return list(rows.values())
+
+
+def _as_name(model: str) -> str:
+    """A model's name as that of a folder: a host's holds what a path may not."""
+    return re.sub(r"[^\w.+-]+", "-", model)
 
 
 def missed_goals(rows: Sequence[Row], floors: Mapping[str, float]) -> list[str]:

@@ -55,6 +55,7 @@ def play(
     controls: Controls | None = None,
     folder: Path | None = None,
     own_display: bool = False,
+    on_display: str | None = None,
     watcher: Watcher | None = None,
     report: RunReport | None = None,
     notice: Notice = unheard,
@@ -77,6 +78,7 @@ def play(
         controls: to pause, step and stop it from elsewhere.
         folder: where the session goes; it must be empty. None: ``runs/<time>-<bot>-<model>``.
         own_display: start a display of our own even when DISPLAY names one.
+        on_display: play on this X display, whatever DISPLAY says; see ``agent.desktop.virtual_display``.
         watcher: told of every tick.
         report: where the figures go, for who wants them when the run breaks too. None: a new one.
         notice: told what is being waited for before the first tick.
@@ -95,14 +97,15 @@ def play(
         raise WrongUse(f"Expected a new or empty folder for the session, found {folder}.", "Name another, or move it.")
     with ExitStack() as stack:
         ready = stack.enter_context(_model(model, bot, seed))
-        stack.enter_context(display(own=own_display))
-        desktop = stack.enter_context(closing(open_desktop()))
+        if on_display is None:
+            stack.enter_context(display(own=own_display))
+        desktop = stack.enter_context(closing(open_desktop(on_display)))
         desktop.require_window_manager()
-        window = stack.enter_context(game_window(bot.game, seed, desktop, notice))
+        window = stack.enter_context(game_window(bot.game, seed, desktop, notice, on_display))
         clock = SystemClock()
         live = stack.enter_context(closing(LiveWindow(window, clock.now_ns)))
         source = Watched(live, sleep=clock.sleep, answers=live.answers, moves_every_s=bot.moves_every_s)
-        steps = StepProcess(window.id, motion=bot.motion, rules=bot.rules)
+        steps = StepProcess(window.id, motion=bot.motion, rules=bot.rules, display=on_display)
         executor = stack.enter_context(closing(Executor(steps)))
         recorder = SessionWriter(folder, header(bot, ready, seed, hz))
         figures = report or RunReport()

@@ -21,13 +21,16 @@ OPACITY_DEPTH = 32  # bits of a pixel in a visual whose fourth byte says how opa
 class Capture:
     """Grabs a window's client area through mss. One thread; close it, since each holds an X connection.
 
+    Args:
+        display: an X display such as ``:0``. None: what DISPLAY says.
+
     Raises:
         DisplayUnavailable: no X server answers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, display: str | None = None) -> None:
         try:
-            self._mss = mss.MSS()
+            self._mss = mss.MSS() if display is None else mss.MSS(display=display)
         except (ScreenShotError, AssertionError) as problem:
             raise _gone(problem) from problem
         # At depth 24, which most X screens have, the fourth byte is whatever was drawn last; so it is on Windows.

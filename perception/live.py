@@ -59,7 +59,7 @@ class LiveWindow:
         self._now_ns = now_ns
         self._follow = follow
         self._hidden = _composite(window) if covered == "composite" else None
-        self._capture = Capture()
+        self._capture = Capture(window.display)
         self._pings: Pings | None = None
         self._looked_at: WindowState | None = None
         self._pixels: NDArray[np.uint8] | None = None
@@ -83,7 +83,7 @@ class LiveWindow:
         if self._pings is None:
             from perception.hang import Pings
 
-            self._pings = Pings(self._window.id, self._now_ns)
+            self._pings = Pings(self._window.id, self._now_ns, self._window.display)
         return self._pings.answers()
 
     def grab(self) -> Frame:
@@ -170,4 +170,4 @@ def _composite(window: Window) -> Grabber:
             "Expected an X display, whose Composite extension reads covered windows; this system has none.",
             "Leave covered='refuse'.",
         ) from problem
-    return Composite(window.id)
+    return Composite(window.id, window.display)

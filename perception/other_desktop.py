@@ -142,6 +142,7 @@ class OtherWindow:
     Attributes:
         id: the system's number for it; on macOS, which has none, one made of its program and title.
         title: its title when it was found.
+        display: None: there is one alone.
 
     Args:
         desktop: where it is.
@@ -156,6 +157,7 @@ class OtherWindow:
     ) -> None:
         self.id = facts.number
         self.title = facts.title
+        self.display: str | None = None
         self._desktop = desktop
         self._handle = handle
         self._facts = facts

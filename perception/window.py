@@ -114,10 +114,14 @@ class Window(Protocol):
     Attributes:
         id: the system's own number for it.
         title: its title when it was found.
+        display: the X display that it is on, as its desktop was opened. None: what DISPLAY says, or not X.
     """
 
     @property
     def id(self) -> int: ...  # noqa: D102
+
+    @property
+    def display(self) -> str | None: ...  # noqa: D102
 
     @property
     def title(self) -> str: ...  # noqa: D102
@@ -206,8 +210,11 @@ def on_x11() -> bool:
     return sys.platform not in ("win32", "darwin")
 
 
-def open_desktop() -> Desktop:
+def open_desktop(display: str | None = None) -> Desktop:
     """The desktop that this program runs on.
+
+    Args:
+        display: an X display such as ``:0``. None: what DISPLAY says, or not X.
 
     Raises:
         DisplayUnavailable: there is none.
@@ -218,7 +225,7 @@ def open_desktop() -> Desktop:
         return OtherDesktop()
     from perception.x11 import X11Desktop
 
-    return X11Desktop()
+    return X11Desktop(display)
 
 
 def changes(before: WindowState, after: WindowState) -> frozenset[WindowChange]:

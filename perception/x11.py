@@ -34,6 +34,7 @@ class X11Desktop:
     """The windows of an X display. Not thread-safe: one thread, or one X11Desktop each.
 
     Attributes:
+        name: the display, as it was given.
         server: the connection.
         happenings: how many events the server has told of; what was read stays true until there are more.
 
@@ -45,6 +46,7 @@ class X11Desktop:
     """
 
     def __init__(self, name: str | None = None) -> None:
+        self.name = name
         self.server = Server(name)
         self.happenings = 0
         self._found: WeakSet[X11Window] = WeakSet()
@@ -214,6 +216,7 @@ class X11Window:
     Attributes:
         id: its number on the display.
         title: its title when it was found.
+        display: the desktop's name, as it was given.
 
     Args:
         desktop: where it is.
@@ -225,6 +228,7 @@ class X11Window:
     def __init__(self, desktop: X11Desktop, facts: WindowFacts, query: WindowQuery, known: set[int]) -> None:
         self.id = facts.number
         self.title = facts.title
+        self.display = desktop.name
         self._desktop = desktop
         self._facts = facts
         self._query = query

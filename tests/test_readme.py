@@ -103,12 +103,18 @@ def test_the_actuation_page_names_every_refusal() -> None:
 
 def test_the_bot_of_the_agents_page_loads_and_knows_when_it_is_stuck(real_input: str, tmp_path: Path) -> None:
     page = Path("agent/README.md").read_text()
-    (source,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    source, _ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (tmp_path / "page.py").write_text(source)
     bot = load_bot(str(tmp_path / "page.py"))
     report = play(bot, model="random", ticks=8, folder=tmp_path / "s", own_display=True)
     assert report.ending == "ticks"
     assert report.confirmed + sum(report.refuted.values()) > 0
+
+
+def test_the_fleet_of_the_agents_page_plays(tmp_path: Path) -> None:
+    _, source = re.findall(r"```python\n(.*?)```", Path("agent/README.md").read_text(), re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=100)
+    assert sorted(line for line in done.stdout.splitlines() if line.endswith(" ticks")) == ["1 ticks", "2 ticks"]
 
 
 def test_the_agents_page_names_each_signal_rung_and_cause() -> None:
