@@ -109,7 +109,7 @@ class Row:
         arm: how they were asked.
         kind: of which kind they are; ``all`` for all.
         cases: how many.
-        right: of these, those in which the choice was right.
+        hits: of these, those in which the choice was right.
         valid: those in which the answer was legal at all.
         first: those in which the first mark was chosen.
         chance: the share of the marks that are right, summed.
@@ -122,7 +122,7 @@ class Row:
     arm: str
     kind: str
     cases: int = 0
-    right: int = 0
+    hits: int = 0
     valid: int = 0
     first: int = 0
     chance: float = 0.0
@@ -134,12 +134,12 @@ class Row:
     @property
     def accuracy(self) -> float:
         """The share that was right."""
-        return self.right / self.cases if self.cases else 0.0
+        return self.hits / self.cases if self.cases else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
         """Its 95 % interval, by Wilson's score."""
-        return wilson(self.right, self.cases)
+        return wilson(self.hits, self.cases)
 
     def as_json(self) -> dict[str, Any]:
         """The row as plain data."""
@@ -148,7 +148,7 @@ class Row:
             "arm": self.arm,
             "kind": self.kind,
             "cases": self.cases,
-            "right": self.right,
+            "right": self.hits,
             "accuracy": self.accuracy,
             "interval_95": list(self.interval),
             "chance": self.chance / many,
@@ -221,7 +221,7 @@ class _Asker:
         chosen = value.target if isinstance(value, Tool) else None
         for row in rows:
             row.cases += 1
-            row.right += chosen in case.right
+            row.hits += chosen in case.right
             row.valid += value is not None
             row.first += chosen == marks[0].number
             row.chance += case.chance
@@ -250,9 +250,9 @@ def missed_goals(rows: Sequence[Row]) -> list[str]:
         if row.valid < row.cases
     ]
     ours, plain = by_arm.get(str(DEFAULT)), by_arm.get(str(PLAIN))
-    if ours is not None and plain is not None and ours.right < TWICE * plain.right:
+    if ours is not None and plain is not None and ours.hits < TWICE * plain.hits:
         missed.append(
             f"{ours.arm}: expected at least {TWICE:g} times as many right as {plain.arm}, "
-            f"found {ours.right} and {plain.right} of {ours.cases}"
+            f"found {ours.hits} and {plain.hits} of {ours.cases}"
         )
     return missed

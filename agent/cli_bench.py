@@ -181,7 +181,7 @@ def _choice_table(rows: Sequence[ChoiceRow], model: str, digest: str) -> Table:
             f"{plain['first_mark_rate']:.0%}",
             *(_figure(plain[name]) for name in ("mass_p50", "margin_p50")),
             f"{plain['ms_p50']:.0f}",
-            *(f"{of_kind[kind].right}/{of_kind[kind].cases}" for kind in kinds),
+            *(f"{of_kind[kind].hits}/{of_kind[kind].cases}" for kind in kinds),
         )
     return table
 

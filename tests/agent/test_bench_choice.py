@@ -77,10 +77,10 @@ def test_each_arm_asks_as_it_says(arm: Arm) -> None:
 
 
 def test_the_goal_is_missed_by_a_spelling_that_does_not_help_and_by_what_is_not_legal() -> None:
-    ours, plain = Row(arm=str(DEFAULT), kind="all", cases=10, right=7, valid=10), Row(arm=str(PLAIN), kind="all")
-    plain.cases, plain.right, plain.valid = 10, 3, 10
+    ours, plain = Row(arm=str(DEFAULT), kind="all", cases=10, hits=7, valid=10), Row(arm=str(PLAIN), kind="all")
+    plain.cases, plain.hits, plain.valid = 10, 3, 10
     assert missed_goals([ours, plain]) == []
-    plain.right, plain.valid = 4, 9
+    plain.hits, plain.valid = 4, 9
     assert [goal.partition(":")[0] for goal in missed_goals([ours, plain])] == [str(PLAIN), str(DEFAULT)]
 
 
