@@ -39,7 +39,7 @@ play: system $(VENV)/play.ok $(if $(filter embedded,$(MODEL)),weights)
 	$(BIN)/onmark run $(BOT) --seed $(SEED) --model $(MODEL)
 
 test: system-test setup weights check
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n 2 --dist loadgroup
 	$(BIN)/onmark sweep --check
 
 check: setup

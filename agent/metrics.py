@@ -19,6 +19,10 @@ Ending = Literal[
 VALID_FIRST_FLOOR = 0.98  # below it the grammar is suspect: it lets through what the validator refuses
 ENOUGH = 20  # decisions, before the model or perception is accused
 FIRST_CEILING = 0.9  # share of the decisions that fell on the first of the marks, where chance would be below a half
+MARGIN_FLOOR = (
+    0.3  # nats, median: the embedded model's is 0.12 where it chooses no better than chance, 0.6 and more else
+)
+MASS_FLOOR = 0.5  # median: of 120 cases the least that it put on what was legal was 0.81
 MISSED_CEILING = 0.3  # share of the actions that hit beside, or whose target could not be found again
 
 
@@ -225,6 +229,16 @@ class RunReport:
         return self._suspect_model() or self._suspect_perception()
 
     def _suspect_model(self) -> str | None:
+        if len(self.masses) >= ENOUGH and (mass := float(np.percentile(self.masses, 50))) < MASS_FLOOR:
+            return (
+                f"The model is suspect: it put {mass:.0%} of its probability on what was legal, and was forced to the "
+                "rest. It may not understand what it is asked; see its prompt and examples."
+            )
+        if len(self.margins) >= ENOUGH and (margin := float(np.percentile(self.margins, 50))) < MARGIN_FLOOR:
+            return (
+                f"The model is suspect: it chose with a margin of {margin:.2f} nats, no better than one that guesses. "
+                "Let labels say what the goal says, and see `label_first`."
+            )
         first, chance, many = self.chosen_first
         if many < ENOUGH or first < FIRST_CEILING * many or chance > many / 2:
             return None

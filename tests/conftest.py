@@ -25,6 +25,13 @@ def pytest_unconfigure() -> None:
             thing.close()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run beside each other, those on a display run one after another: they wait for windows and input."""
+    for item in items:
+        if "own_display" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("display"))
+
+
 @pytest.fixture(autouse=True)
 def no_real_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stray click is an error, not a click."""

@@ -9,14 +9,22 @@ from agent.verify import Cause
 USAGE = UsageRecord(prompt_tokens=1, reused_tokens=0, evaluated_tokens=1, forward_passes=1)
 
 
-def tick(target: int | None, marks: int = 4, *, cause: Cause | None = None, margin: float | None = None) -> TickRecord:
+def tick(
+    target: int | None,
+    marks: int = 4,
+    *,
+    cause: Cause | None = None,
+    margin: float | None = None,
+    mass: float | None = None,
+) -> TickRecord:
     """A tick that chose one of some marks, or waited."""
+    attempt = AttemptRecord(text="x", finish="stop", claim=None, fault=None, usage=USAGE, margin=margin, mass=mass)
     return TickRecord(
         tick=0,
         marks=[MarkRecord(number=n + 1, box=(0, 0, 1, 1), label="a") for n in range(marks)],
         verification="refuted" if cause else "confirmed",
         cause=cause,
-        attempts=[AttemptRecord(text="x", finish="stop", claim=None, fault=None, usage=USAGE, margin=margin)],
+        attempts=[attempt],
         action='{"tool":"x"}',
         target=target,
         delivery=DeliveryRecord(
@@ -55,6 +63,25 @@ def test_perception_is_suspect_when_actions_hit_beside(missed: int, suspect: boo
     ticks = [tick(2, cause=causes[i] if i < missed else None) for i in range(20)]
     said = report(*ticks).suspicion
     assert (said is not None and said.startswith("Perception is suspect")) == suspect
+
+
+@pytest.mark.parametrize(
+    ("margin", "mass", "many", "says"),
+    [
+        (0.29, None, 20, "a margin of 0.29 nats"),
+        (0.31, None, 20, None),
+        (0.29, None, 19, None),
+        (None, 0.49, 20, "49% of its probability"),
+        (None, 0.51, 20, None),
+        (5.0, 0.49, 20, "49% of its probability"),
+    ],
+)
+def test_a_model_that_hardly_prefers_or_hardly_means_what_it_says_is_suspect(
+    margin: float | None, mass: float | None, many: int, says: str | None
+) -> None:
+    said = report(*[tick(2, margin=margin, mass=mass)] * many).suspicion
+    assert (said is None) == (says is None)
+    assert says is None or (said is not None and says in said)
 
 
 def test_the_pressure_on_the_model_is_in_the_report() -> None:

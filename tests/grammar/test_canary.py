@@ -9,7 +9,7 @@ from grammar.canary import PROMPT, new_canary
 from grammar.engine import Matcher
 from grammar.reply import Claim, Dialect, Reply
 
-CANARY = new_canary(4000)
+CANARY = new_canary(4000, nonce="0123456789abcdef")
 
 
 def said(text: str, dialect: Dialect | None = None, **more: str) -> Reply:
@@ -39,7 +39,7 @@ def test_an_honest_host() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["blue", "", "{}", new_canary().sentence, '{"tool":"blue"}', CANARY.sentence + " ", "["]
+    "text", ["blue", "", "{}", new_canary(nonce="f" * 16).sentence, '{"tool":"blue"}', CANARY.sentence + " ", "["]
 )
 @pytest.mark.parametrize("dialect", [None, "lark", "gbnf", "choices"])
 def test_a_host_that_drops_the_grammar_whatever_it_claims(text: str, dialect: Dialect | None) -> None:
