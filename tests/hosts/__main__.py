@@ -7,12 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -22,39 +18,12 @@ from rich.table import Table
 from agent.models import store
 from agent.models.contract import Contract, Finding
 from agent.models.server import HostName, ServerModel
+from tests.hosts.llama_server import llama_server
 from tests.hosts.transcript import Between, Recorder, nonces
 
 HERE = Path(__file__).parent / "transcripts"
-START_S = 60.0
 
 console = Console()
-
-
-@contextmanager
-def llama_server(program: Sequence[str], weights: Path) -> Iterator[str]:
-    """A llama-server with these weights, on a port of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [*program, "-m", str(weights), "--host", "127.0.0.1", "--port", str(port), "-t", "1", "-np", "1"]
-    with subprocess.Popen([*command, "-c", "4096"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            _await_health(f"http://127.0.0.1:{port}/health", process)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-
-
-def _await_health(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise SystemExit(f"llama-server ended with code {process.returncode} at its start")
-        with suppress(httpx.HTTPError):
-            if httpx.get(url, timeout=2).status_code == 200:
-                return
-        time.sleep(0.1)
-    raise SystemExit(f"llama-server was not ready after {START_S:g} s")
 
 
 def check(url: str) -> tuple[list[Finding], Recorder]:
@@ -76,7 +45,7 @@ def speed(url: str) -> list[Finding]:
 def main() -> int:
     """Exit 1: the host fails somewhere."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--llama-server", required=True, nargs="+", help="the program, and words before its options")
+    parser.add_argument("--llama-server", type=Path, required=True, help="the program")
     parser.add_argument(
         "--transcript", type=Path, default=HERE / "llama-server.json", help="where to keep what it said"
     )

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,9 @@ def file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """This process's file, made anew beside a user's that holds a key and half of another."""
     (tmp_path / "users").write_bytes(USER + USER[:9])
     monkeypatch.setenv("XAUTHORITY", str(tmp_path / "users"))
-    xauthority._own_file.cache_clear()
+    monkeypatch.setattr(xauthority, "_own_file", cache(xauthority._own_file.__wrapped__))
     xauthority.add_key("7", b"first")
-    yielded = Path(os.environ["XAUTHORITY"])
-    monkeypatch.setattr(xauthority, "_own_file", lambda: yielded)
-    return yielded
+    return Path(os.environ["XAUTHORITY"])
 
 
 def kept(file: Path) -> list[bytes]:
