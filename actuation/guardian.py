@@ -17,6 +17,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import IO, BinaryIO
 
@@ -27,6 +28,7 @@ from actuation.x11_keyboard import X11Keyboard
 
 CURE = "Try again; if it recurs, run `python -m actuation.guardian` by hand to see why."
 PATIENCE_S = 5  # for the releases at the end; a display that died with the agent would be waited for without end
+LATE_S = (0.005, 0.02, 0.1, 0.3)  # between looks at whether what was released is down again
 OVERDUE_S = 0.035  # a sign comes every 0.01 s
 
 
@@ -89,7 +91,9 @@ def watch(
     backend: Backend,
     said: IO[str] = sys.stdout,
     alarm: Callable[[int], object] = signal.alarm,
+    *,
     let_repeat: Callable[[str], object] = lambda key: None,
+    is_down: Callable[[str, str], bool] = lambda kind, name: False,
 ) -> None:
     """Follow the ledger to its end, then release what is left in it: what went down last first, modifiers last.
 
@@ -99,6 +103,8 @@ def watch(
         said: where to say that it was done for a process that lives on.
         alarm: ends this process after so many seconds.
         let_repeat: a key that was released may repeat by itself again.
+        is_down: whether a button or a key is down. What a process sent just before it died, the display may take in
+            after it was released here.
     """
     held: list[tuple[str, str]] = []
     for line in _lines(ledger, held):
@@ -111,7 +117,11 @@ def watch(
         elif line[:1] == "-" and _entry(line) in held:
             held.remove(_entry(line))
     alarm(PATIENCE_S)
+    left = list(held)
     _release(held, backend, let_repeat)
+    for pause_s in LATE_S if left else ():
+        time.sleep(pause_s)
+        _release([entry for entry in left if is_down(*entry)], backend, let_repeat)
 
 
 def _lines(ledger: BinaryIO, held: list[tuple[str, str]]) -> Iterator[str | None]:
@@ -154,7 +164,12 @@ def main() -> None:
     backend = PyAutoGui(buttons=keyboard.buttons(), fail_safe=False)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    watch(os.fdopen(0, "rb", buffering=0), backend, let_repeat=keyboard.let_repeat)
+
+    def is_down(kind: str, name: str) -> bool:
+        state = keyboard.read()
+        return name in (state.buttons if kind == "button" else state.keys)
+
+    watch(os.fdopen(0, "rb", buffering=0), backend, let_repeat=keyboard.let_repeat, is_down=is_down)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def test_the_models_own_page_does_what_it_says(tmp_path: Path) -> None:
         (tmp_path / f"page{number}.py").write_text(source)
         subprocess.run([sys.executable, tmp_path / f"page{number}.py"], check=True, timeout=60)
     assert {kind for kind in PROFILES if f"| `{kind}` |" in page} == set(PROFILES)
-    assert f"lies in {len(HABITS)} ways about its grammar and fails in {len(WIRES)} at its wire" in page
+    assert f"with {len(HABITS)} habits about its grammar and {len(WIRES)} at its wire" in page
     for path in re.findall(r"\]\(([^)#]+)", page):
         assert (Path("agent/models") / path).exists()
 

@@ -46,6 +46,17 @@ def test_what_is_left_in_the_ledger_is_released(lines: list[str], released: list
     assert told(*lines) == (released, [])
 
 
+def test_a_press_that_the_display_takes_in_after_the_release_is_released_again() -> None:
+    read_end, write_end = os.pipe()
+    backend, downs = DryRun(), iter([False, True, False, False])
+    os.write(write_end, b"+key a\n")
+    os.close(write_end)
+    with os.fdopen(read_end, "rb", buffering=0) as ledger:
+        watch(ledger, backend, io.StringIO(), is_down=lambda kind, name: next(downs))
+    signal.alarm(0)
+    assert [event[1] for event in backend.events] == ["a", "a"]
+
+
 def test_a_silence_is_taken_for_death_only_while_something_is_held() -> None:
     read_end, write_end = os.pipe()
     backend, said = DryRun(), io.StringIO()

@@ -209,3 +209,14 @@ def test_whatever_happens_no_rung_is_left_out_or_taken_twice_in_an_episode(turns
             *(rung for rung in RUNGS[: ladder.climbed] if rung in taken or rung != "suppress"),
             *(["suppress"] if "suppress" not in taken else []),
         ]
+
+
+@pytest.mark.parametrize(("pending", "by_itself"), [(False, True), (True, False)])
+def test_what_changes_while_an_action_may_still_have_its_effect_does_not_change_by_itself(
+    pending: bool, by_itself: bool
+) -> None:
+    signals = Signals()
+    for look in range(8):
+        signals.add(Turn(tiles=screen(look), decided=False, pending=pending))
+    assert bool(signals.restless_alone[0, 0]) == by_itself
+    assert not signals.restless_alone[0, 1:].any()
