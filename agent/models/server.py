@@ -19,7 +19,7 @@ import structlog
 
 from agent.models.base import Claim, DecodeRequest, Dialect, ModelError, ModelUnavailable, Prompt, Reply, Usage
 from agent.models.hosts import PROFILES, Answer, Picture, Profile, answer, body
-from agent.models.wire import Wire, one_line
+from agent.models.wire import HostBusy, Wire, one_line
 from grammar.canary import PROMPT, new_canary
 from grammar.reply import Artifact
 from perception.image import encoded
@@ -66,11 +66,13 @@ class HostName:
             raise ModelError(f"expected a kind of host out of {', '.join(PROFILES)}, found {kind!r}; {hint}")
         url, _, model = (rest or PROFILES[kind].url).partition("#")
         parts = urlsplit(url)
+        if parts.username or parts.password:
+            raise ModelError(f"expected no password in an address, which is recorded; put it into {KEY}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ModelError(f"expected {kind}:URL such as {kind}:{PROFILES[kind].url}, found {named!r}")
         if pictures and not PROFILES[kind].pictures:
             raise ModelError(f"{kind} is sent no pictures; leave out {PICTURES}")
-        return cls(kind=kind, url=url, model=model, pictures=pictures)
+        return cls(kind=kind, url=url.rstrip("/").removesuffix("/v1"), model=model, pictures=pictures)
 
     def __str__(self) -> str:
         return f"{self.kind}{PICTURES if self.pictures else ''}:{self.url}" + (f"#{self.model}" if self.model else "")
@@ -152,8 +154,9 @@ class ServerModel:
             raise ModelError(f"expected the tick's grammar as {wanted}, found {', '.join(request.artifacts)}")
         try:
             return self._asked(request, artifact)
-        except ModelUnavailable:
-            self._was_away = not request.cancelled.is_set()  # it may come back as another
+        except ModelUnavailable as problem:
+            gone = not isinstance(problem, HostBusy) and not request.cancelled.is_set()
+            self._was_away = self._was_away or gone  # it may come back as another
             raise
 
     def _asked(self, request: DecodeRequest, artifact: Artifact | None) -> Reply:
@@ -185,8 +188,8 @@ class ServerModel:
             try:
                 self._wire.get(self.profile.alive)
                 break
-            except ModelUnavailable as problem:
-                if "no time" not in str(problem) or time.monotonic() - began_s > LOADING_S:
+            except HostBusy:
+                if time.monotonic() - began_s > LOADING_S:
                     raise
             time.sleep(LOADING_LOOK_S)
         if self.profile.names is not None and not self._model:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -22,7 +23,13 @@ BUSY = (429, 502, 503, 504)
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
 T = TypeVar("T")
+
+
+class HostBusy(ModelUnavailable):
+    """A host says that it has no time now."""
 
 
 class Wire:
@@ -55,6 +62,7 @@ class Wire:
             timeout=httpx.Timeout(ANSWER_S, connect=CONNECT_S),
             limits=httpx.Limits(max_connections=1),
             follow_redirects=False,
+            trust_env=urlsplit(url).hostname not in LOOPBACK,  # no proxy leads to this machine
         )
 
     def get(self, path: str) -> Mapping[str, Any]:
@@ -88,7 +96,7 @@ class Wire:
     ) -> Mapping[str, Any]:
         left_s = self._not_before_s - time.monotonic()
         if left_s > 0:
-            raise ModelUnavailable(f"{self._why_paused} It is asked again in {left_s:.1f} s.")
+            raise HostBusy(f"{self._why_paused} It is asked again in {left_s:.1f} s.")
         with self._busy:
             if self._closed.is_set():
                 raise ModelUnavailable(f"The connection to {self.url} is closed.")
@@ -135,14 +143,14 @@ class Wire:
                 "an answer", f"{what} ({type(problem).__name__}); see whether the host runs there"
             ) from problem
 
-    def _put_off(self, status: int, headers: Mapping[str, str], content: bytes) -> ModelUnavailable:
+    def _put_off(self, status: int, headers: Mapping[str, str], content: bytes) -> HostBusy:
         """Leave a busy host alone for a while."""
         self._pause_s = min(LONGEST_PAUSE_S, 2 * self._pause_s or FIRST_PAUSE_S)
         asked = headers.get("Retry-After", "")
         wait_s = min(LONGEST_PAUSE_S, float(asked)) if asked.isdigit() else self._pause_s
         self._not_before_s = time.monotonic() + wait_s
         self._why_paused = f"The host at {self.url} has no time: {status}{_message(content)}."
-        return ModelUnavailable(self._why_paused)
+        return HostBusy(self._why_paused)
 
     def _require_fine(self, status: int, where: str, content: bytes) -> None:
         if 200 <= status < 300:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from agent.metrics import RunReport
 from agent.models.base import DecodeRequest, ModelError, ModelUnavailable, Prompt
 from agent.models.hosts import PROFILES, answer, body, without_control_words
 from agent.models.server import HostName, ServerModel
+from agent.models.wire import HostBusy
 from agent.scheduler import Scheduler
 from agent.session.records import TickRecord
 from agent.testing import DryActuator, Frames, MemoryRecorder, frame, marks, observation
@@ -287,6 +289,28 @@ def test_a_busy_host_is_left_alone_for_a_while() -> None:
     assert len(run.host.requests) == CANARIES + 1  # four ticks at 50 Hz, one request
 
 
+def test_a_host_that_is_busy_loading_is_waited_for_and_need_not_sing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tick = TickGrammar(Buttons.tools, Verifier()).for_tick(marks({3: "Start", 8: "Quit"}))
+    request = DecodeRequest(
+        prompt=Prompt(stable="", changing="", goal="Goal: go\n", unknown_goal=""), artifacts=tick.artifacts
+    )
+    monkeypatch.setattr("agent.models.wire.FIRST_PAUSE_S", 0.01)
+    with connected("is_busy", "llama-server", honest_for=1) as (host, model):
+        model.prepare("")
+        with pytest.raises(HostBusy, match="has no time: 429: too many requests"):
+            model.complete(request)
+        host._honest_for = 99
+        time.sleep(0.05)
+        assert model.complete(request).claim is not None
+        assert len(host.requests) == 3
+
+
+def test_no_proxy_leads_to_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with connected("honours", "llama-server") as (_, model):
+        model.prepare("")
+
+
 def test_a_picture_of_this_very_tick_is_sent_where_it_is_asked_for() -> None:
     tick = TickGrammar(Buttons.tools, Verifier()).for_tick(marks({3: "Start"}))
     prompt = Prompt(stable="", changing="", goal="Goal: go\n", unknown_goal="")
@@ -310,6 +334,7 @@ def test_a_picture_of_this_very_tick_is_sent_where_it_is_asked_for() -> None:
         ("llama-server:localhost:8080", "expected llama-server:URL such as llama-server:http://127.0.0.1:8080"),
         ("vllm+images:http://x", "vllm is sent no pictures"),
         ("llama-server:ftp://x", "expected llama-server:URL"),
+        ("openai:https://me:secret@x", "put it into ONMARK_API_KEY"),
     ],
 )
 def test_a_host_that_is_named_wrongly(named: str, says: str) -> None:
@@ -322,6 +347,7 @@ def test_a_host_by_its_kind_alone_is_where_it_usually_is(kind: str) -> None:
     host = HostName.parse(f"{kind}:")
     assert host.url == PROFILES[kind].url
     assert HostName.parse(f"{host}#some/model").model == "some/model"
+    assert HostName.parse(f"{kind}:{host.url}/v1/") == host
 
 
 # Answers as each kind's documents have them.
