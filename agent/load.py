@@ -130,6 +130,10 @@ def load_unbound_model(named: str, *, measure_mass: bool = False) -> Model:
     """
     if named == "embedded":
         return _embedded(measure_mass)
+    if named.startswith("embedded:"):
+        from agent.models.embedded import EmbeddedModel
+
+        return EmbeddedModel(Path(named.partition(":")[2]), measure_mass=measure_mass)
     if ":" in named:
         from agent.models.server import HostName, ServerModel
 

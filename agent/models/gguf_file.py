@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from agent.models.base import ModelError
 
-__all__ = ["Floats", "ModelError", "QuickReader", "field", "floats"]
+__all__ = ["KINDS", "Floats", "ModelError", "QuickReader", "field", "floats"]
 
 Floats = NDArray[np.float32]
+
+KINDS = ("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K")
+"""How weights may be stored: those that were compared with what llama.cpp makes of the same file."""
 
 
 class QuickReader(GGUFReader):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from gguf import GGUFReader, ReaderTensor
 from numpy.typing import NDArray
 
-from agent.models.gguf_file import Floats, ModelError, QuickReader, field, floats
+from agent.models.gguf_file import KINDS, Floats, ModelError, QuickReader, field, floats
 
 _MATRICES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
 _BLOCK_PARTS = frozenset(f"{part}.weight" for part in (*_MATRICES, "attn_norm", "ffn_norm"))
@@ -128,12 +127,13 @@ def read(path: Path) -> Weights:
     """
     try:
         return _read(path)
-    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, struct.error, MemoryError) as error:
+    except ModelError:
+        raise
+    except Exception as error:  # whatever the gguf package stumbles over
         raise ModelError(f"expected a whole GGUF file at {path}, found: {error}; fetch it again") from error
 
 
 def _read(path: Path) -> Weights:
-    """Whatever the gguf package stumbles over in a file that is not whole is passed on."""
     reader = QuickReader(path)
     shape = _shape(reader)
     tensors = _tensors(reader, shape)
@@ -186,7 +186,41 @@ def _tensors(reader: GGUFReader, shape: Shape) -> dict[str, ReaderTensor]:
             f"expected the plain llama tensors, found {len(unread)} that are not read here {unread[:3]} "
             f"and {len(missing)} missing {missing[:3]}; use another file or a server"
         )
+    for name, tensor in found.items():
+        if tensor.tensor_type.name not in KINDS:
+            raise ModelError(
+                f"expected weights stored as one of {', '.join(KINDS)}, found {name} as {tensor.tensor_type.name}; "
+                "use another file, or serve this one and connect to the server"
+            )
+    _require_sizes(found, shape, len(field(reader, "tokenizer.ggml.tokens")))
     return found
+
+
+def _require_sizes(tensors: Mapping[str, ReaderTensor], shape: Shape, words: int) -> None:
+    """See that each tensor is as large as the metadata says."""
+    queries, keys = shape.heads * shape.head, shape.kv_heads * shape.head
+    feed = int(tensors["blk.0.ffn_gate.weight"].shape[-1])
+    wanted = {
+        "token_embd": (shape.width, words),
+        "output": (shape.width, words),
+        "output_norm": (shape.width,),
+        "attn_norm": (shape.width,),
+        "ffn_norm": (shape.width,),
+        "attn_q": (shape.width, queries),
+        "attn_k": (shape.width, keys),
+        "attn_v": (shape.width, keys),
+        "attn_output": (queries, shape.width),
+        "ffn_gate": (shape.width, feed),
+        "ffn_up": (shape.width, feed),
+        "ffn_down": (feed, shape.width),
+    }
+    for name, tensor in tensors.items():
+        sizes = tuple(map(int, tensor.shape))
+        part = name.removesuffix(".weight").rpartition(".")[2]
+        if sizes != wanted[part]:
+            raise ModelError(
+                f"expected {name} of {wanted[part]} numbers, found {sizes}; the file is at odds with itself"
+            )
 
 
 def _block(tensors: dict[str, ReaderTensor], prefix: str, shape: Shape) -> Block:

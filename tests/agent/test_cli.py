@@ -252,6 +252,19 @@ def test_missing_weights_say_how_to_get_them(tmp_path: Path) -> None:
     assert code == 3
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"", "a whole GGUF file"), (b"GGUF" + bytes(100), "a whole GGUF file"), (None, "No such file")],
+)
+def test_a_model_file_of_ones_own_that_is_not_whole_is_named(content: bytes | None, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.gguf"
+    if content is not None:
+        path.write_bytes(content)
+    code, output = onmark("model", "check", f"embedded:{path}")
+    assert code == 3
+    assert says in one_message(output)
+
+
 def test_a_window_that_never_appears_is_named(own_display: str, tmp_path: Path) -> None:
     bot = bot_file(tmp_path, title="'Mimes'", command="('sgt-mines',)")
     code, output = onmark("run", bot, *QUICK, DISPLAY=own_display)

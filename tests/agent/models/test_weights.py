@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gguf import GGUFReader
+from gguf import GGMLQuantizationType, GGUFReader
 
 from agent.models import store, weights
 from agent.models.gguf_file import ModelError, QuickReader
@@ -99,6 +99,45 @@ def test_a_file_with_a_bit_turned_over_is_read_or_refused_and_nothing_else(tmp_p
         except ModelError:
             refusals += 1
     assert refusals > 100
+
+
+def test_a_file_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    path = tiny.write(tmp_path / "m.gguf", tiny.tensors())
+    whole = path.read_bytes()
+    last = max(int(tensor.data_offset) + int(tensor.n_bytes) for tensor in GGUFReader(path).tensors)  # padding follows
+    for cut in (*range(0, last, 997), *range(last - 40, last)):
+        path.write_bytes(whole[:cut])
+        refused(path, "")
+    path.write_bytes(whole[:last])
+    read(path)
+
+
+MATRICES = frozenset(name for name in tiny.tensors() if "norm" not in name)
+ROUNDED = {"F16": 1e-3, "BF16": 8e-3, "Q4_0": 0.13, "Q4_1": 0.07, "Q5_0": 0.07, "Q5_1": 0.04, "Q8_0": 0.008}
+"""Kind -> the most that a number is rounded by, of the largest in its block."""
+
+
+@pytest.mark.parametrize("kind", ROUNDED)
+def test_each_kind_is_read_as_it_was_rounded(kind: str, tmp_path: Path) -> None:
+    given = tiny.tensors()
+    path = tiny.write(tmp_path / "m.gguf", given, quantised=MATRICES, kind=GGMLQuantizationType[kind])
+    found = read(path)
+    for name, matrix in (("ffn_down", found.blocks[0].down), ("attn_output", found.blocks[0].attn_out)):
+        wanted = given[f"blk.0.{name}.weight"]
+        assert np.abs(matrix - wanted).max() <= ROUNDED[kind] * np.abs(wanted).max()
+    table = found.embedding.rows(range(tiny.WORDS))
+    assert np.abs(table - given["token_embd.weight"]).max() <= ROUNDED[kind] * np.abs(given["token_embd.weight"]).max()
+
+
+def test_a_kind_that_was_never_compared_is_refused_at_once(tmp_path: Path) -> None:
+    path = tiny.write(tmp_path / "m.gguf", tiny.tensors(), quantised=MATRICES, kind=GGMLQuantizationType.IQ4_NL)
+    refused(path, "weights stored as one of F32, .*found .* as IQ4_NL")
+
+
+def test_a_file_at_odds_with_itself_is_refused(tmp_path: Path) -> None:
+    given = tiny.tensors()
+    given["blk.1.attn_k.weight"] = given["blk.1.attn_k.weight"][:-1]
+    refused(tiny.write(tmp_path / "m.gguf", given), r"blk.1.attn_k.weight of \(64, 32\) numbers, found \(64, 31\)")
 
 
 def test_the_catalogue_s_weights_are_what_we_think() -> None:

@@ -52,8 +52,9 @@ def write(
     splitter: str = "gpt-2",
     extra: Mapping[str, str] | None = None,
     quantised: frozenset[str] = frozenset(),
+    kind: gguf.GGMLQuantizationType = gguf.GGMLQuantizationType.Q8_0,
 ) -> Path:
-    """Write a GGUF file; ``quantised`` tensors as Q8_0, the rest as floats."""
+    """Write a GGUF file; ``quantised`` tensors as of a kind, the rest as floats."""
     writer = gguf.GGUFWriter(path, arch)
     writer.add_block_count(LAYERS)
     writer.add_context_length(CONTEXT)
@@ -72,8 +73,7 @@ def write(
         writer.add_string(key, value)
     for name, data in given.items():
         if name in quantised:
-            kind = gguf.GGMLQuantizationType.Q8_0
-            writer.add_tensor(name, gguf.quants.quantize(data, kind), raw_dtype=kind)
+            writer.add_tensor(name, _rounded(data, kind), raw_dtype=kind)
         else:
             writer.add_tensor(name, data)
     writer.write_header_to_file()
@@ -81,6 +81,14 @@ def write(
     writer.write_tensors_to_file()
     writer.close()
     return path
+
+
+def _rounded(data: NDArray[np.float32], kind: gguf.GGMLQuantizationType) -> NDArray[np.uint8]:
+    """A matrix as a kind stores it; zeros for one that the package cannot write."""
+    try:
+        return np.asarray(gguf.quants.quantize(data, kind))
+    except NotImplementedError:
+        return np.zeros(gguf.quants.quant_shape_to_byte_shape(data.shape, kind), np.uint8)
 
 
 def logits(given: Tensors, tokens: list[int]) -> NDArray[np.float64]:
