@@ -58,6 +58,7 @@ bench: system-test $(VENV)/bench.ok weights
 	$(BIN)/onmark bench ladder --check || missed=1; \
 	$(BIN)/onmark bench choice --check || missed=1; \
 	$(BIN)/python -m tests.bench.sensors || missed=1; \
+	$(BIN)/python -m tests.bench.embedded --check || missed=1; \
 	$(BIN)/python -m tests.bench.actuation --check || missed=1; \
 	$(BIN)/onmark eval $(BOT) --check || missed=1; \
 	exit $$missed
